@@ -1,0 +1,1 @@
+"""Read a dataset, whatever holds it, into tasks."""

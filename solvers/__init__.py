@@ -1,0 +1,1 @@
+"""Pure optimisation: an instance of numbers in, a checked result with a bound out."""
