@@ -19,22 +19,51 @@ def write_atomically(path: Path, data: bytes) -> None:
         Nothing was written: the folder is missing, not writable, or the disk is full.
     """
     path = Path(path)
-    temporary: str | None = None
+    temporary: Path | None = None
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".envfold-")
+        temporary = Path(name)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+        temporary = None
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         raise InputError(
             f"{path}: not written: {error.strerror or error}",
             hint="free some space or name another place; nothing half-written was left behind",
         ) from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write `data` to a path where nothing is, or where the same bytes are already.
+
+    Missing folders are made. The file appears whole or not at all, and never replaces another.
+
+    Raises
+    ------
+    InputError
+        Something else is there, or nothing could be written.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_bytes() == data:
+            return
+    except OSError as error:
+        raise InputError(
+            f"{path}: not written: {error.strerror or error}", hint="name another place"
+        ) from error
+    if path.exists():
+        raise InputError(
+            f"{path}: something else is there", hint="move it away, or name another place with --out"
+        )
+    write_atomically(path, data)

@@ -1,1 +1,1 @@
-
+"""Which shared environments could exist."""

@@ -1,1 +1,1 @@
-
+"""What an environment is: its snapshot key, its Dockerfile, the facts in it, and shared ones rendered."""

@@ -1,1 +1,1 @@
-
+"""Task -> feature vector -> task class."""

@@ -6,11 +6,13 @@ import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from partition.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _CHUNK = 1 << 20
 
@@ -51,13 +53,23 @@ class Entry:
     target: str = ""
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the file's bytes, at most 1 MiB at a time."""
+        """Yield the file's bytes, at most 1 MiB at a time where they are on disk.
+
+        Raises
+        ------
+        InputError
+            The file was removed or made unreadable since its directory was listed.
+        """
         if isinstance(self.source, bytes):
             yield self.source
             return
-        with self.source.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                yield chunk
+        try:
+            with self.source.open("rb") as stream:
+                while chunk := stream.read(_CHUNK):
+                    yield chunk
+        except OSError as error:
+            fault = Fault(where=str(self.source), what=f"cannot be read: {error.strerror or error}")
+            raise InputError(str(fault), faults=[fault]) from error
 
     def read(self) -> bytes:
         """Return all bytes of the file."""
@@ -184,8 +196,9 @@ class Spec:
         ISO date of the task.
     outcomes
         Recorded (setting, outcome) pairs of the gold solution in the task's own environment;
-        an outcome is ``pass``, ``fail``, ``unlisted`` (not named among the failures),
-        ``network`` (passes only with network), ``flaky`` or ``missing`` (no image).
+        an outcome is ``pass``, ``fail``, ``unlisted`` (not named among the failures), ``unverified``
+        (not named among the passes), ``network`` (passes only with network), ``flaky`` or ``missing``
+        (no image).
     """
 
     repo: str

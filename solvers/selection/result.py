@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from solvers.result import Status
+from solvers.result import Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +16,7 @@ class SelectionResult:
     chosen
         Candidate indices, ascending; only those that serve a class.
     assignment
-        For each class the candidate index, -1 for none.
+        For each class the candidate index; -1 where no chosen candidate is allowed.
     objective
         ``sum_i weights[i] * probabilities[i, assignment[i]]``, expected passes.
     bound
@@ -27,6 +25,9 @@ class SelectionResult:
         OPTIMAL where the bound meets the objective up to the stated resolution.
     method
         What found and proved it, in a few words.
+    tie_break
+        OPTIMAL where no equally good selection has fewer new candidates, or as many and a smaller
+        size, or the same size and fewer classes moved; FEASIBLE where that is not proven.
     """
 
     chosen: tuple[int, ...]
@@ -35,6 +36,7 @@ class SelectionResult:
     bound: float
     status: Status
     method: str
+    tie_break: Status = Status.FEASIBLE
 
     @property
     def gap(self) -> float:

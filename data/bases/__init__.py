@@ -1,0 +1,1 @@
+"""Base images: distribution, release, package manager and interpreter of public images."""

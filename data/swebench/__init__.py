@@ -1,0 +1,1 @@
+"""SWE-bench Verified, Lite and full as spec tables."""

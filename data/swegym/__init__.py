@@ -1,0 +1,1 @@
+"""SWE-Gym as a spec table."""

@@ -1,0 +1,142 @@
+"""One problem from start to proof: search, bound, fix, branch, break ties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.budget import Budget
+from solvers.selection.branch import better_than
+from solvers.selection.fixing import survivors
+from solvers.selection.greedy import greedy
+from solvers.selection.lagrangian import Ascent, Pace, dual_at
+from solvers.selection.swap import swap_search
+from solvers.selection.ties import break_ties, without_idle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solvers.result import Limits
+    from solvers.selection.problem import Problem, Ties
+
+_PACE = Pace(first=1.0, last=1e-3, patience=30)
+_STEPS = 200
+_ROUNDS = 10
+_TIE_NODES = 4
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answer:
+    """A selection with its proof, and the multipliers that a larger cap can start from.
+
+    Parameters
+    ----------
+    chosen
+        Ascending.
+    value, bound
+        In units of the problem.
+    ties_broken
+        Whether no selection of this value is lexicographically better.
+    method
+        What found and proved it.
+    multipliers
+        Shape (n,).
+    """
+
+    chosen: tuple[int, ...]
+    value: int
+    bound: int
+    ties_broken: bool
+    method: str
+    multipliers: NDArray[np.float64]
+
+
+class _Incumbent:
+    """The best selection met so far."""
+
+    def __init__(self, problem: Problem, chosen: tuple[int, ...]) -> None:
+        self._problem = problem
+        self.chosen = chosen
+        self.value = problem.value(chosen)
+        self._best_start = -1
+
+    def offer(self, chosen: Sequence[int]) -> None:
+        """Keep `chosen` if it is better."""
+        value = self._problem.value(chosen)
+        if value > self.value:
+            self.chosen, self.value = tuple(sorted(chosen)), value
+
+    def visit(self, problem: Problem, names: NDArray[np.int64], opened: NDArray[np.int64]) -> int:
+        """Take in what a relaxation of `problem` opens; search around it if it is the best such start."""
+        value = problem.value(opened)
+        if value > self._best_start:
+            self._best_start = value
+            found = swap_search(problem, tuple(map(int, opened)))
+            self.offer(tuple(map(int, names[list(found)])))
+        return self.value
+
+
+def solve(problem: Problem, ties: Ties, limits: Limits, smaller: Answer | None = None) -> Answer:
+    """Solve `problem`, starting from the answer to a smaller cap where there is one."""
+    best = _Incumbent(problem, swap_search(problem, greedy(problem)))
+    multipliers = problem.best(best.chosen)
+    if smaller is not None:
+        best.offer(swap_search(problem, smaller.chosen))
+        multipliers = min(multipliers, smaller.multipliers, key=lambda given: dual_at(problem, given).bound)
+    names, ascent = _bounded(problem, best, multipliers)
+    here, dual = ascent.problem, ascent.best
+    budget = Budget(left=limits.deterministic_time)
+    bound, nodes, methods = dual.bound, 0, ["swap search", "Lagrangian bound"]
+    if bound >= best.value + problem.unit:
+        left = survivors(here, dual, best.value + problem.unit).possible
+        tree = better_than(best.value, here.restricted(left), dual.multipliers, bound, budget)
+        for found in tree.found:
+            best.offer([int(j) for j in names[left[list(found)]]])
+        bound, nodes = tree.bound, tree.nodes
+        methods.append(f"branch and bound of {nodes} nodes")
+    chosen, broken = without_idle(problem, ties, best.chosen), False
+    if smaller is not None and smaller.ties_broken and smaller.value == best.value:
+        # nothing gained: the best of the smaller cap has the fewest new candidates here too
+        chosen, broken = smaller.chosen, True
+    elif bound < best.value + problem.unit:
+        local = tuple(map(int, np.searchsorted(names, chosen)))
+        result = break_ties(
+            here,
+            ties.restricted(names),
+            dual,
+            local,
+            budget,
+            nodes=_TIE_NODES * nodes,
+            seed=limits.seed,
+        )
+        chosen, broken = tuple(map(int, names[list(result.chosen)])), result.proven
+        methods += [result.method] if result.method else []
+    return Answer(
+        chosen=chosen,
+        value=best.value,
+        bound=max(best.value, bound - bound % problem.unit),
+        ties_broken=broken,
+        method=", ".join(methods),
+        multipliers=dual.multipliers,
+    )
+
+
+def _bounded(
+    problem: Problem, best: _Incumbent, multipliers: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], Ascent]:
+    """Return the candidates that a selection as good as `best` may contain, and multipliers for them."""
+    names = np.arange(len(problem.new))
+    ascent = Ascent(problem, multipliers, _PACE)
+    for _ in range(_ROUNDS):
+        ascent.run(best.value, _STEPS, partial(best.visit, ascent.problem, names))
+        left = survivors(ascent.problem, ascent.best, best.value).possible
+        ascent.narrow(left)
+        names = names[left]
+        if ascent.settled or ascent.best.bound < best.value + problem.unit:
+            break
+    return names, ascent
