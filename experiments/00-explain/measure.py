@@ -34,9 +34,10 @@ PIP = ("numpy", "pandas", "scipy", "requests", "flask", "pytest", "hypothesis", 
 
 def dockerfile(number: int, random_: random.Random) -> str:
     """Return one Dockerfile of the shapes that real datasets hold, distinct for each `number`."""
-    apt = " \\\n        ".join(random_.sample(APT, random_.randint(3, len(APT))))
-    pins = [f"{name}=={random_.randint(0, 3)}.{random_.randint(0, 30)}" for name in random_.sample(PIP, 6)]
-    python = random_.choice(("3.8", "3.9", "3.10", "3.11", "3.12"))
+    system, pinned = random.Random(number % 12), random.Random(number % 60)
+    apt = " \\\n        ".join(system.sample(APT, system.randint(3, len(APT))))
+    pins = [f"{name}=={pinned.randint(0, 3)}.{pinned.randint(0, 30)}" for name in pinned.sample(PIP, 6)]
+    python = ("3.8", "3.9", "3.10", "3.11", "3.12")[number % 5]
     heredoc = ""
     if number % 9 == 0:
         heredoc = (
@@ -106,7 +107,15 @@ def main() -> None:
         "explain_seconds": round(explained, 1),
         "features_seconds": round(extracted, 1),
         "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "left": {each.driver.value: [each.alone, each.cumulative] for each in explanation.drivers},
+        "left": {
+            each.driver.value: {
+                "values": each.values,
+                "alone": each.alone,
+                "cumulative": each.cumulative,
+                "normalised": each.normalised,
+            }
+            for each in explanation.drivers
+        },
     }
     (HERE / "results.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=2))

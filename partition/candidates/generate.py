@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from partition.candidates.bases import base_of
+from partition.candidates.bases import base_of, can_bake
 from partition.candidates.clusters import jaccard_clusters
 from partition.candidates.merging import agreeing
 from partition.candidates.pool import Pool
@@ -47,7 +47,7 @@ class Candidates:
         Shape (n,): for each class the candidate that bakes its own list, or its interpreter's where it
         installs nothing; -1 where its group was left out for want of weight, here and below.
     interpreter
-        Shape (n,): for each class the candidate of its base and interpreter that bakes no packages.
+        Shape (n,): for each class the candidate of its interpreter that bakes no packages.
     family
         Shape (n,): for each class the candidate of its (interpreter, family).
     clusters
@@ -71,11 +71,12 @@ def generate(table: ClassTable, commits: Mapping[tuple[str, str], str]) -> Candi
     """
     pool = Pool(table)
     sites = _Sites(table, commits)
+    _grouped(table, sites.places, _MOST_OWN, lambda rows: pool.add("interpreter", *sites.place(rows), ()))
     interpreter = _grouped(
         table,
-        sites.places,
-        len(table.classes),
-        lambda rows: pool.add("interpreter", *sites.places[rows[0]], ()),
+        [item.python or "" for item in table.features],
+        _MOST_GROUPS,
+        lambda rows: pool.add("interpreter", *sites.place(rows), ()),
     )
     own = _grouped(
         table,
@@ -122,9 +123,18 @@ class _Sites:
         self.table = table
         self.places: list[_Place] = [base_of(item) for item in table.features]
         self.lists: list[SetMember | None] = [
-            None if item is None else replace(item, commit=commits.get((item.repo or "", item.version)))
-            for item in table.members
+            replace(item, commit=commits.get((item.repo or "", item.version)))
+            if item is not None and can_bake(base)
+            else None
+            for item, (base, _) in zip(table.members, self.places, strict=True)
         ]
+
+    def place(self, rows: Sequence[int]) -> _Place:
+        """Return the place where most tasks of some rows would live."""
+        weight: dict[_Place, float] = defaultdict(float)
+        for row in rows:
+            weight[self.places[row]] += float(self.table.weights[row])
+        return max(weight, key=lambda item: (weight[item], repr(item)))
 
     def by_place(self) -> list[tuple[_Place, list[int]]]:
         """Return the rows that install packages, by place."""
@@ -192,11 +202,7 @@ def _add_merged(pool: Pool, sites: _Sites, place: _Place, rows: Sequence[int]) -
 
 def _add_cluster(pool: Pool, sites: _Sites, rows: Sequence[int]) -> int:
     """Add a cluster's environment: its heaviest place, baking what agrees of its lists, one a family."""
-    weight: dict[_Place, float] = defaultdict(float)
-    for row in rows:
-        weight[sites.places[row]] += float(sites.table.weights[row])
-    place = max(weight, key=lambda item: (weight[item], repr(item)))
     members = sites.listed(rows)
     heads = {member.family: member for member in reversed(members)}
     kept = [member for member in members if member.declared or heads[member.family] is member]
-    return pool.add("cluster", *place, agreeing(kept))
+    return pool.add("cluster", *sites.place(rows), agreeing(kept))

@@ -94,7 +94,15 @@ def union_of_apt(table: ClassTable, distribution: str, release: str) -> tuple[st
 
 def _name(python: str | None, base: DefaultBase, members: Sequence[SetMember]) -> str:
     image = base.image.rpartition("/")[2].partition(":")[0].partition("@")[0]
-    heads = [f"{member.family.rpartition('/')[2]}-{member.version}".rstrip("-") for member in members[:2]]
-    more = [f"and-{len(members) - 2}-more"] if len(members) > 2 else []
-    name = "-".join([f"py{python}" if python else image, *heads, *more]).lower()
+    place = f"py{python}" if python else ""
+    if image != "python":
+        place = f"{image}-{place}"
+    named = [member for member in members if member.repo is not None]
+    heads = [f"{member.family.rpartition('/')[2]}-{member.version}" for member in named[:2]]
+    if len(named) > 2:
+        heads.append(f"and-{len(named) - 2}-more")
+    if len(members) > len(named):
+        lists = len(members) - len(named)
+        heads.append(f"{lists}-list{'s' * (lists > 1)}")
+    name = "-".join([place, *heads]).lower()
     return re.sub(r"[^a-z0-9.]+", "-", name).strip("-.")[:100]

@@ -60,7 +60,9 @@ def command(*, dataset: str, task: str | None, against: str | None, strict: bool
         output.document(explanation_document(explanation, dataset=dataset))
     else:
         output.data(render_explanation(explanation))
-    return _finish(output, explanation.faults, strict=strict, nothing=not explanation.tasks)
+    return _finish(
+        output, explanation.faults, strict=strict, nothing=not (explanation.explained or explanation.apart)
+    )
 
 
 def _against(output: Output, source: Dataset, against: str, *, strict: bool) -> int:

@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
+
+from partition.shipped import shipped
 
 _PATCH = re.compile(r"\d+\.\d+\.\d+")
 _PYTHON_IN_TAG = re.compile(r"(?:^|[-_])(?:python|py|cpython)-?(\d\.\d+)")
@@ -175,5 +176,5 @@ def _images() -> tuple[tuple[str, re.Pattern[str], str, str, str], ...]:
 
 
 def _table(name: str) -> list[dict[str, str]]:
-    text = files("data.bases").joinpath(name).read_text(encoding="utf-8")
+    text = shipped("bases", name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

@@ -96,6 +96,7 @@ class Census:
         self._generation = Generation(generation)
         self._target = target
         self._tasks = 0
+        self._specs = 0
         self._separate = 0
         self._disk_mb: int | None = None
         self._groups: dict[str, _Group] = {}
@@ -117,9 +118,7 @@ class Census:
             return
         try:
             identity = identify(item, generation=self._generation)
-            named = {
-                snapshot_name(use.key, self._target): use for use in identity.uses if use.key is not None
-            }
+            named = {self._name(item, use.key): use for use in identity.uses if use.key is not None}
             new = {
                 name: _look_into(item, use, name, self._generation)
                 for name, use in named.items()
@@ -141,6 +140,7 @@ class Census:
         return CountResult(
             key=self._generation,
             tasks=self._tasks,
+            specs=self._specs,
             uncounted=len(self._uncounted),
             snapshots=tuple(name for name, _ in groups),
             environment_snapshots=environment,
@@ -158,6 +158,9 @@ class Census:
             disk_mb=self._disk_mb,
             faults=tuple(self._faults),
         )
+
+    def _name(self, task: Task, key: str) -> str:
+        return snapshot_name(key, self._target) if task.spec is None else f"spec__{key[:12]}"
 
     def _refuse(self, faults: Sequence[Fault]) -> None:
         self._faults += faults
@@ -181,6 +184,7 @@ class Census:
 
     def _count(self, task: Task, identity: TaskIdentity) -> None:
         self._tasks += 1
+        self._specs += task.spec is not None
         self._separate += bool(identity.verifiers)
         if identity.unfoldable is not None:
             self._unfoldable.append(Unshared(task=task.id, reason=identity.unfoldable))
@@ -189,7 +193,7 @@ class Census:
             self._disk_mb = max(filter(None, (self._disk_mb, use.config.storage_mb)), default=None)
             if use.key is None:
                 continue
-            name = snapshot_name(use.key, self._target)
+            name = self._name(task, use.key)
             group = self._groups[name]
             if (name, None) not in counted:
                 counted.add((name, None))
@@ -213,6 +217,8 @@ class Census:
 
 
 def _look_into(task: Task, use: SnapshotUse, name: str, generation: Generation) -> _Contents:
+    if task.spec is not None:
+        return _Contents(folder="", forms=dict.fromkeys(Difference, name.encode()), unseen=[], broken=())
     files = keyed_files(task, use.folder, generation)
     broken = list(_dockerfile_faults(files))
     unseen: list[tuple[str, Entry]] = []

@@ -105,6 +105,9 @@ class CountResult:
         Generation of the snapshot key.
     tasks
         Tasks counted, those that cannot be folded included.
+    specs
+        Of these, rows of a spec table: nothing of them is rendered yet, and each distinct row counts as the
+        one environment that it would be.
     uncounted
         Tasks that could not be read or hashed; `faults` says why.
     snapshots
@@ -136,6 +139,7 @@ class CountResult:
 
     key: Generation
     tasks: int
+    specs: int
     uncounted: int
     snapshots: tuple[str, ...]
     environment_snapshots: int

@@ -26,6 +26,7 @@ from partition.environments.attribution import Driver
 from partition.environments.dockerfile import parse_dockerfile
 from partition.environments.identity import identify
 from partition.environments.instruction import DockerfileError
+from partition.environments.links import resolve
 from partition.environments.outline import (
     DRIVERS,
     Outline,
@@ -188,11 +189,13 @@ class Sketcher:
         where = f"{task.where}/environment/{_DOCKERFILE}"
         files = content_files(task.environment)
         try:
-            data = next(entry.read() for path, entry in files if path == _DOCKERFILE)
+            # a link is followed, as Harbor's look for a Dockerfile does
+            entry = resolve(task.files, f"environment/{_DOCKERFILE}")
+            data = entry.read() if entry is not None else b""
             context, each = digest_of_files((path, entry) for path, entry in files if path != _DOCKERFILE)
-        except (OSError, StopIteration) as error:
-            what = f"cannot be read: {error}" if isinstance(error, OSError) else "is not a regular file"
-            fault = Fault(where=where, what=what, hint="replace it by a file", task=task.id)
+        except OSError as error:
+            what = f"cannot be read: {error.strerror or error}"
+            fault = Fault(where=where, what=what, hint="check its permissions", task=task.id)
             raise InputError(str(fault), faults=[fault]) from error
         return Sketch(key, with_context(self._outline(data, where, task.id), context), each, where)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from partition.environments.attribution import Driver, drivers_of_units
 from partition.environments.bases import Base, describe_image, find_release
+from partition.environments.clones import clones_of, repository_of
 from partition.environments.commands import calls_of, findings_of
 from partition.environments.commands.findings import Kind
-from partition.environments.commands.git import TOOLS, folder_of, is_commit, repo_of
+from partition.environments.commands.git import repo_of
 from partition.environments.commands.python import version_of_package
 from partition.environments.context import unseen_files
 from partition.environments.copies import read_copy
@@ -20,8 +21,7 @@ from partition.environments.textfiles import TextFiles
 from partition.errors import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from partition.environments.clones import Clone
     from partition.environments.commands.findings import Call, Finding
     from partition.environments.copies import Copied
     from partition.environments.dockerfile import Dockerfile
@@ -38,31 +38,6 @@ _PYTHON_RANK = {
     "distribution": 0,
 }  # fmt: skip
 """Who decides where several provide an interpreter: what was made last for the task before what was there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clone:
-    """A repository that the image receives.
-
-    Parameters
-    ----------
-    url
-        As written, variables expanded.
-    repo
-        ``owner/name``; None where the URL does not tell.
-    destination
-        Absolute path; None where the script does not tell.
-    commit
-        What is checked out in it last: a commit, tag or branch; None for the default branch.
-    line
-        Line of the Dockerfile.
-    """
-
-    url: str
-    repo: str | None
-    destination: str | None
-    commit: str | None
-    line: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +136,16 @@ class _Reading:
 
     def result(self) -> EnvironmentFacts:
         self.about_base()
+        self.about_unseen()
         for step in self.dockerfile.steps:
             self.step(step)
         end = self.dockerfile.final.end
-        clones = tuple(self.clone(each) for each in self.clones)
-        repository = self.choose(clones)
+        clones = clones_of(self.clones, self.checkouts)
+        repository = repository_of(clones, end.workdir)
         python = self.python()
         packages = self.packages
+        if repository is not None and repository.destination:
+            packages.name_files_within(repository.destination)
         for name, values in packages.sources():
             self.sources += [(name, value, place) for value, place in values]
         if repository is not None:
@@ -216,6 +194,14 @@ class _Reading:
                 "choose a base of a later release" if archived else "expect no more updates",
             )
 
+    def about_unseen(self) -> None:
+        if self.unseen:
+            shown = ", ".join(self.unseen[:3]) + (", ..." if len(self.unseen) > 3 else "")
+            where = f"{posixpath.dirname(self.where)}/.dockerignore"
+            what = f"keeps from the image what is in the snapshot key ({len(self.unseen)}): {shown}"
+            hint = "move them out of environment/ where tasks could share a snapshot without them"
+            self.notes.append(Fault(where=where, what=what, hint=hint))
+
     def step(self, step: Step) -> None:
         match step.name:
             case "RUN":
@@ -250,7 +236,10 @@ class _Reading:
             self.note(
                 step.line, f"{step.name} {source}: not in the build context", "the build will fail: add it"
             )
-        if result.origin is not None and not _is_stage(self.dockerfile, result.origin):
+        if result.origin is not None and _is_stage(self.dockerfile, result.origin):
+            what = f"{step.name} --from={result.origin}: what that stage built is not among the features"
+            self.note(step.line, what, "install it in the final stage where it decides what a task needs")
+        elif result.origin is not None:
             self.packages.add_other(f"image:{result.origin}", self.place(step.line))
 
     def script(self, script: Script) -> None:
@@ -323,38 +312,6 @@ class _Reading:
         self.sources.append(("python", version, place))
         return version
 
-    def clone(self, finding: Finding) -> Clone:
-        destination = _inside(finding.directory, finding.detail or folder_of(finding.value))
-        commit = None
-        for checkout in self.checkouts:
-            folder = _inside(checkout.directory, checkout.detail)
-            if checkout.line < finding.line or folder is None or destination is None:
-                continue
-            if (folder == destination or folder.startswith(f"{destination}/")) and not (
-                commit and is_commit(commit) and not is_commit(checkout.value)
-            ):
-                commit = checkout.value
-        if commit is None and len(self.clones) == 1 and self.checkouts:
-            commit = self.checkouts[-1].value
-        return Clone(
-            url=finding.value,
-            repo=repo_of(finding.value),
-            destination=destination,
-            commit=commit,
-            line=finding.line,
-        )
-
-    def choose(self, clones: Sequence[Clone]) -> Clone | None:
-        workdir = self.dockerfile.final.end.workdir
-        at_home = [
-            each
-            for each in clones
-            if each.destination and (f"{workdir}/").startswith(f"{each.destination.rstrip('/')}/")
-        ]
-        clones = [each for each in clones if (each.repo or "").lower() not in TOOLS]
-        with_commit = [each for each in clones if each.commit]
-        return next(iter([*at_home, *with_commit, *clones]), None)
-
     def source_of_commit(self, repository: Clone | None) -> None:
         if repository is None or repository.commit is None:
             return
@@ -379,12 +336,6 @@ class _Reading:
 
     def note(self, line: int, what: str, hint: str) -> None:
         self.notes.append(Fault(where=self.place(line), what=what, hint=hint))
-
-
-def _inside(directory: str | None, path: str) -> str | None:
-    if path.startswith("/"):
-        return posixpath.normpath(path)
-    return None if directory is None else posixpath.normpath(posixpath.join(directory, path))
 
 
 def _written(step: Step) -> str:

@@ -74,3 +74,15 @@ def set_options(arguments: Sequence[str]) -> Iterator[str]:
             yield from (_OPTION_LETTERS[letter] for letter in argument[1:] if letter in _OPTION_LETTERS)
             if argument.endswith("o") and index + 1 < len(arguments):
                 yield arguments[index + 1]
+
+
+def separated(node: Node) -> list[Node | str]:
+    """Return the children of `node` with ``;`` behind each statement that nothing else separates."""
+    result: list[Node | str] = []
+    for child in node.children:
+        result.append(child)
+        if child.type in STATEMENTS and node.type not in JOINING:
+            following = child.next_sibling
+            if following is None or following.type not in OPERATORS:
+                result.append(";")
+    return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from partition.tasks.model import (
         Entry,
         EnvironmentConfig,
+        Spec,
         StepConfig,
         Task,
         TaskConfig,
@@ -39,8 +41,6 @@ class Unfoldable(StrEnum):
     COMPOSE = "compose"
     PREBUILT = "prebuilt image"
     NO_DOCKERFILE = "no Dockerfile"
-    SPEC = "spec row"
-    """A row of a spec table: there is no directory to build from yet."""
 
 
 class Role(StrEnum):
@@ -126,14 +126,7 @@ def identify(task: Task, *, generation: Generation | str = Generation.CONTENT) -
         Harbor could not load the task or hash one of its directories; the fault names the place.
     """
     if task.spec is not None:
-        spec = SnapshotUse(
-            role=Role.ENVIRONMENT,
-            folder="environment",
-            key=None,
-            reason=Unfoldable.SPEC,
-            config=task.config.environment,
-        )
-        return TaskIdentity(task=task.id, environment=spec)
+        return TaskIdentity(task=task.id, environment=_rendered_alone(task, task.spec))
     containers = _Containers(task, Generation(generation))
     try:
         if containers.generation is Generation.CONTENT:
@@ -146,6 +139,18 @@ def identify(task: Task, *, generation: Generation | str = Generation.CONTENT) -
         raise InputError(str(fault), faults=[fault]) from error
     return TaskIdentity(
         task=task.id, environment=environment, verifiers=tuple(use for use in verifiers if use is not None)
+    )
+
+
+def _rendered_alone(task: Task, spec: Spec) -> SnapshotUse:
+    """Return the environment that a row of a spec table would be, where equal specs are rendered equally."""
+    needs = replace(spec, created_at=None, outcomes=())
+    return SnapshotUse(
+        role=Role.ENVIRONMENT,
+        folder="environment",
+        key=hashlib.sha256(repr(needs).encode()).hexdigest(),
+        reason=None,
+        config=task.config.environment,
     )
 
 

@@ -35,6 +35,7 @@ class PackageLists:
         self._texts = texts
         self._lists: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in _LISTS}
         self._pythons: list[tuple[str, str, str]] = []
+        self._paths: dict[str, str] = {}
         self.notes: list[Fault] = []
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -45,6 +46,18 @@ class PackageLists:
         """Yield each list's name and its (value, place) pairs."""
         for name in _LISTS:
             yield name, sorted(self._lists[name].values())
+
+    def name_files_within(self, repository: str) -> None:
+        """Name the files of the repository at that absolute path by their paths in it."""
+        files = self._lists["requirement_files"]
+        root = f"{repository.rstrip('/')}/"
+        for name, (value, place) in list(files.items()):
+            path = self._paths.get(name, "")
+            if path.startswith(root):
+                head, colon, _ = value.rpartition("constraints:")
+                inner = f"{head}{colon}{path.removeprefix(root)}"
+                del files[name]
+                files[inner] = (inner, place)
 
     def take_pythons(self) -> list[tuple[str, str, str]]:
         """Return the interpreters that environment files named since the last call."""
@@ -93,8 +106,9 @@ class PackageLists:
         path = posixpath.normpath(path) if path else None
         text = self._texts.read(path) if path else None
         if text is None:
-            prefix = "constraints:" if kind is Kind.CONSTRAINT_FILE else ""
-            self._lists["requirement_files"][prefix + value] = (prefix + value, place)
+            name = f"constraints:{value}" if kind is Kind.CONSTRAINT_FILE else value
+            self._lists["requirement_files"][name] = (name, place)
+            self._paths[name] = path or ""
         elif path is not None and path not in within:
             self._entries(kind, text, (*within, path))
 

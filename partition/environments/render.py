@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from partition.environments.bases import describe_image
+from partition.environments.default_bases import CONDA_KIND, is_official_python, kind_of
 from partition.environments.snapshot import content_key, snapshot_name
 from partition.tasks.model import Entry, Tree
 
@@ -13,9 +15,31 @@ if TYPE_CHECKING:
 
     from partition.environments.shared import PackageSet, SetMember, SharedEnvironment
 
-_FOR_REPOSITORIES = ("build-essential", "ca-certificates", "git")
+_APT = ("apt-get update", "DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends")
+_INSTALL: dict[str, tuple[tuple[str, ...], str]] = {
+    "apt": (_APT, "rm -rf /var/lib/apt/lists/*"),
+    "apk": (("apk add --no-cache",), ""),
+    "dnf": (("dnf install -y",), "dnf clean all"),
+    "yum": (("yum install -y",), "yum clean all"),
+}
+"""For each package manager the commands before the packages, and the one that tidies up after."""
+_FOR_REPOSITORIES = {
+    "apt": ("build-essential", "ca-certificates", "git"),
+    "apk": ("build-base", "ca-certificates", "git"),
+    "dnf": ("ca-certificates", "gcc", "gcc-c++", "git", "make"),
+    "yum": ("ca-certificates", "gcc", "gcc-c++", "git", "make"),
+}
+_FOR_PIP = {
+    "apt": ("python3", "python3-pip"),
+    "apk": ("py3-pip", "python3"),
+    "dnf": ("python3", "python3-pip"),
+    "yum": ("python3", "python3-pip"),
+}
 _SOURCES = "/tmp/envfold"  # noqa: S108 - a path inside the image, removed in the layer that makes it
 _ENVIRONMENT_FILES = (".yml", ".yaml")
+_CONDA_PYTHON = "/opt/conda/envs/testbed/bin/python"
+# PEP 668: the distribution's interpreter refuses pip unless told that this image is nobody else's
+_DISTRIBUTION_PYTHON = "PIP_BREAK_SYSTEM_PACKAGES=1 python3"
 
 
 def render(environment: SharedEnvironment) -> str:
@@ -28,15 +52,20 @@ def render(environment: SharedEnvironment) -> str:
     if environment.dockerfile is not None:
         return environment.dockerfile
     blocks = [f"FROM {environment.base}"]
+    manager = describe_image(environment.base).manager or "apt"
+    python = _python(environment)
     packages = set(environment.apt)
     baked = environment.baked
-    if baked is not None and any(member.repo for member in baked.members):
-        names = {package.partition("=")[0] for package in packages}
-        packages.update(name for name in _FOR_REPOSITORIES if name not in names)
-    if packages:
-        blocks.append(_apt(sorted(packages)))
     if baked is not None:
-        blocks.append(_baked(baked, environment.python))
+        names = {package.partition("=")[0] for package in packages}
+        wanted = _FOR_REPOSITORIES[manager] if any(member.repo for member in baked.members) else ()
+        if python == _DISTRIBUTION_PYTHON and _uses_pip(baked):
+            wanted += _FOR_PIP[manager]
+        packages.update(name for name in wanted if name not in names)
+    if packages:
+        blocks.append(_system(manager, sorted(packages)))
+    if baked is not None:
+        blocks.append(_baked(baked, python, environment.python))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -47,26 +76,40 @@ def snapshot_of(dockerfile: str, *, target: str | None = None) -> str:
     return snapshot_name(content_key(tree), target=target)
 
 
-def _apt(packages: Iterable[str]) -> str:
-    lines = [
-        "RUN apt-get update",
-        "    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends",
-        *(f"        {shlex.quote(package)}" for package in packages),
-        "    && rm -rf /var/lib/apt/lists/*",
-    ]
-    return _continued(lines)
+def _python(environment: SharedEnvironment) -> str:
+    """Return the command that runs the interpreter which the baked packages go into."""
+    if environment.baked is not None and (environment.baked.conda or _conda_files(environment.baked)):
+        return _CONDA_PYTHON
+    if kind_of(environment.base) == CONDA_KIND:
+        return _CONDA_PYTHON
+    return "python" if is_official_python(environment.base) else _DISTRIBUTION_PYTHON
 
 
-def _baked(baked: PackageSet, python: str | None) -> str:
+def _uses_pip(baked: PackageSet) -> bool:
+    files = (name for member in baked.members for name in member.requirement_files)
+    return bool(baked.pip) or any(not name.endswith(_ENVIRONMENT_FILES) for name in files)
+
+
+def _conda_files(baked: PackageSet) -> bool:
+    return any(_environment_files(member) for member in baked.members)
+
+
+def _system(manager: str, packages: Iterable[str]) -> str:
+    (*before, install), after = _INSTALL[manager]
+    commands = [*before, install]
+    lines = [f"RUN {commands[0]}", *(f"    && {command}" for command in commands[1:])]
+    lines += [f"        {shlex.quote(package)}" for package in packages]
+    return _continued([*lines, *([f"    && {after}"] if after else [])])
+
+
+def _baked(baked: PackageSet, python: str, version: str | None) -> str:
     sources = [member for member in baked.members if member.repo]
-    environment_files = [member for member in sources if _environment_files(member)]
-    conda = bool(baked.conda or environment_files)
     steps: list[str] = []
     for member in sources:
         if member.requirement_files:
             steps += _checkout(member)
-    if conda:
-        steps += _conda(baked, environment_files, python)
+    if python == _CONDA_PYTHON:
+        steps += _conda(baked, [member for member in sources if _environment_files(member)], version)
     arguments = [shlex.quote(requirement) for requirement in baked.pip]
     for member in sources:
         arguments += [
@@ -75,8 +118,7 @@ def _baked(baked: PackageSet, python: str | None) -> str:
             if not name.endswith(_ENVIRONMENT_FILES)
         ]
     if arguments:
-        interpreter = "/opt/conda/envs/testbed/bin/python" if conda else "python"
-        steps.append(f"{interpreter} -m pip install --no-cache-dir {' '.join(arguments)}")
+        steps.append(f"{python} -m pip install --no-cache-dir {' '.join(arguments)}")
     if any(member.requirement_files for member in sources):
         steps.append(f"rm -rf {_SOURCES}")
     if not steps:

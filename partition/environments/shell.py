@@ -11,12 +11,11 @@ import tree_sitter_bash
 from tree_sitter import Language, Parser
 
 from partition.environments.grammar import (
-    JOINING,
     NESTING,
     OPERATORS,
-    STATEMENTS,
     WORD_TYPES,
     is_word,
+    separated,
     set_options,
 )
 from partition.environments.heredocs import extract_heredocs
@@ -323,7 +322,7 @@ class _Reader:
             elif child.type in WORD_TYPES:
                 found = [word.text for word in self.fields(child)]
             elif child.children:
-                stack.extend(reversed(_separated(child)))
+                stack.extend(reversed(separated(child)))
                 continue
             else:
                 found = [self.source(child)]
@@ -362,18 +361,6 @@ class _Reader:
 
     def line(self, node: Node) -> int:
         return self.line_of(self.offset(node.start_byte))
-
-
-def _separated(node: Node) -> list[Node | str]:
-    """Return the children of `node` with ``;`` behind each statement that nothing else separates."""
-    result: list[Node | str] = []
-    for child in node.children:
-        result.append(child)
-        if child.type in STATEMENTS and node.type not in JOINING:
-            following = child.next_sibling
-            if following is None or following.type not in OPERATORS:
-                result.append(";")
-    return result
 
 
 def nested_commands(

@@ -26,6 +26,8 @@ from partition.errors import Fault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+_MOST_FAULTS = 1000
+"""Faults told of one file: reading on behind each takes time that grows with the rest of the file."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+$")
 _DIRECTIVE = re.compile(r"^#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*$")
 _DIRECTIVES = frozenset({"syntax", "escape", "check"})
@@ -76,6 +78,10 @@ def read_instructions(text: str, *, where: str) -> tuple[Directives, list[Instru
                 break
             bad = start + line - 1
             faults.append(_syntax_fault(message, where, bad, lines))
+            if len(faults) >= _MOST_FAULTS:
+                what = f"{_MOST_FAULTS} faults so far: the rest was not read"
+                faults.append(Fault(where=f"{where}:{bad + 1}", what=what, hint="is this a Dockerfile?"))
+                break
             # an open heredoc swallows the rest of the file
             start = len(lines) if "heredoc" in message else _join(lines, bad, directives.escape).end
     faults += _unfinished(instructions, lines, directives.escape, where)

@@ -20,13 +20,13 @@ def classes_of(features: Iterable[TaskFeatures]) -> tuple[TaskClass, ...]:
     `task`, `commit`, `copied` and `sources` name the single task and do not tell classes apart; nor does
     `created_at`, of which a class keeps the latest.
     """
-    members: defaultdict[TaskFeatures, list[TaskFeatures]] = defaultdict(list)
+    members: defaultdict[TaskFeatures, list[tuple[str, str]]] = defaultdict(list)
     for each in features:
-        members[_shared(each)].append(each)
+        members[_shared(each)].append((each.task, each.created_at or ""))
     classes = (
         TaskClass(
-            tasks=tuple(sorted(each.task for each in group)),
-            features=replace(shared, created_at=_latest(group)),
+            tasks=tuple(sorted(task for task, _ in group)),
+            features=replace(shared, created_at=max(date for _, date in group) or None),
         )
         for shared, group in members.items()
     )
@@ -35,10 +35,6 @@ def classes_of(features: Iterable[TaskFeatures]) -> tuple[TaskClass, ...]:
 
 def _shared(features: TaskFeatures) -> TaskFeatures:
     return replace(features, task="", commit=None, copied=(), sources=(), created_at=None)
-
-
-def _latest(group: list[TaskFeatures]) -> str | None:
-    return max((each.created_at for each in group if each.created_at), default=None)
 
 
 def _order(task_class: TaskClass) -> tuple[str, str, str, str, tuple[str, ...]]:

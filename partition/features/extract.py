@@ -12,6 +12,7 @@ from partition.environments.dockerfile import parse_dockerfile
 from partition.environments.facts import EnvironmentFacts, read_facts
 from partition.environments.identity import Unfoldable, identify
 from partition.environments.instruction import DockerfileError
+from partition.environments.links import resolve
 from partition.environments.requirement import canonical_requirement
 from partition.errors import Fault, InputError
 from partition.features.model import TaskFeatures
@@ -53,7 +54,7 @@ def facts_of(task: Task) -> EnvironmentFacts | None:
         The Dockerfile is not UTF-8 or cannot be read; a `DockerfileError` where it does not parse. Every
         fault names the task.
     """
-    entry = task.environment.get("Dockerfile")
+    entry = resolve(task.files, "environment/Dockerfile")
     if entry is None or entry.kind is not Kind.FILE:
         return None
     where = f"{task.where}/environment/Dockerfile"

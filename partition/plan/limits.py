@@ -86,6 +86,6 @@ def limits_for(
         preset=preset.name,
         organisation=preset.organisation_snapshots,
         existing=existing,
-        disk_bytes=None if preset.disk_mb is None else preset.disk_mb * 2**20,
+        disk_bytes=preset.snapshot_bytes,
         seed=seed,
     )

@@ -29,6 +29,7 @@ def count_document(
     return {
         "dataset": dataset,
         "tasks": result.tasks,
+        "specs": result.specs,
         "uncounted": result.uncounted,
         "snapshots": len(snapshots),
         "key": result.key.value,
@@ -108,6 +109,8 @@ def _numbers(result: CountResult, existing: frozenset[str]) -> Iterable[str]:
     yield _row("tasks", result.tasks)
     if result.uncounted:
         yield _row("not counted (at fault)", result.uncounted)
+    if result.specs:
+        yield "A spec table has no Dockerfiles: each distinct row counts as one environment."
     yield _row("snapshots", len(snapshots), f"{result.key.value} key")
     yield _row("  of environments", result.environment_snapshots)
     apart = f"{_plural(result.separate_verifiers, 'task')} with one" if result.separate_verifiers else ""

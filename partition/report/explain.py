@@ -114,9 +114,10 @@ def render_explanation(explanation: Explanation) -> str:
         )
     lines += [
         "",
-        f"values: different contributions; varying: {unit} without the commonest one;",
-        f"alone: {unit} left if that driver alone were folded; cumulative: if it and",
-        "all above it were; normalised: the same with comments and whitespace folded first.",
+        "values: different contributions; varying: not the commonest of them",
+        f"alone: {unit} left if that driver alone were folded",
+        "cumulative: left if it and all above it were folded",
+        "normalised: the same, with comments and whitespace folded first",
     ]
     for effect in explanation.drivers:
         if effect.examples:

@@ -65,5 +65,8 @@ def _baked(item: Environment) -> str:
     packages = f"{len(item.apt)} system packages" if item.apt else "no system packages"
     if not lists:
         return f"{packages}, nothing baked"
-    names = ", ".join(f"{entry.family.rpartition('/')[2]} {entry.version}".strip() for entry in lists[:3])
-    return f"{packages}, bakes {names}" + (f" and {len(lists) - 3} more" if len(lists) > 3 else "")
+    named = [f"{entry.family.rpartition('/')[2]} {entry.version}" for entry in lists if entry.repo]
+    shown = named[:3] + ([f"{len(named) - 3} more"] if len(named) > 3 else [])
+    if len(lists) > len(named):
+        shown.append(f"{len(lists) - len(named)} package lists")
+    return f"{packages}, bakes {', '.join(shown)}"

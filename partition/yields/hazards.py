@@ -3,7 +3,7 @@
 A hazard h breaks a task with probability q_h at each unit of exposure, independently of the others, so a
 class that meets it x times survives it with ``(1 - q_h) ** x``. What is believed of q_h before any
 oracle has run is a Beta(failures, passes) distribution: `failures` and `passes` are pseudo-counts, as if
-that many tasks had been seen to break and to survive one unit. They are weak on purpose (5 to 50 tasks in
+that many tasks had been seen to break and to survive one unit. They are weak on purpose (4 to 50 tasks in
 all), were written down before any prediction was compared with an outcome, and are not fitted to one.
 """
 
@@ -70,6 +70,13 @@ RELEASE = Hazard(
     unit="another release of the distribution than the task's own (two for another distribution)",
     why="package names, compilers and C libraries change between releases",
 )
+BASE = Hazard(
+    name="base image",
+    failures=3,
+    passes=1,
+    unit="the task's base brings a toolchain, or nobody knows what, and the environment starts from another",
+    why="whatever else the task's own base holds is gone",
+)
 DRIFT = Hazard(
     name="drift",
     failures=2,
@@ -126,6 +133,7 @@ HAZARDS: tuple[Hazard, ...] = (
     UNSTATED,
     SYSTEM,
     RELEASE,
+    BASE,
     DRIFT,
     DATED,
     BUILD,

@@ -105,8 +105,8 @@ class StructuralYields:
         self._add_interpreter(run_time, environment, served=np.zeros(len(table.classes), dtype=bool))
         run_time[:, hazards.INDEX["drift"]] = np.where(table.drifting & ~table.dated, 2.0, 0.0)
         run_time[:, hazards.INDEX["drift, dated"]] = table.drifting & table.dated
-        run_time[:, hazards.INDEX["run-time build"]] = np.where(table.installs, 1.0 + table.heavy, 0.0)
-        run_time[:, hazards.INDEX["network"]] = table.installs | table.clones | (missing > 0)
+        run_time[:, hazards.INDEX["run-time build"]] += np.where(table.installs, 1.0 + table.heavy, 0.0)
+        run_time[:, hazards.INDEX["network"]] = table.installs | table.clones | table.others | (missing > 0)
 
         distance, merged, declared = self._distance(environment.baked)
         served = np.isfinite(distance)
@@ -117,12 +117,11 @@ class StructuralYields:
         in_place[:, hazards.INDEX["neighbouring release"]] = np.where(served, distance, 0.0)
         in_place[:, hazards.INDEX["merged set"]] = 0.0 if declared else merged
         in_place[:, hazards.INDEX["merged set, all declared"]] = merged if declared else 0.0
-        in_place[:, hazards.INDEX["network"]] = table.clones | (missing > 0) | (served & (distance > 0))
+        fetches = table.clones | table.others | (missing > 0) | (served & (distance > 0))
+        in_place[:, hazards.INDEX["network"]] = fetches
 
-        fetches = run_time[:, hazards.INDEX["network"]] > 0
-        fetches_in_place = in_place[:, hazards.INDEX["network"]] > 0
-        can_run = possible & ~(table.offline & fetches)
-        can_serve = possible & served & ~(table.offline & fetches_in_place)
+        can_run = possible & ~(table.offline & (run_time[:, hazards.INDEX["network"]] > 0))
+        can_serve = possible & served & ~(table.offline & fetches)
         better = can_serve & (~can_run | (hazards.log_survival(in_place) >= hazards.log_survival(run_time)))
         return np.where(better[:, None], in_place, run_time), can_run | can_serve, better
 
@@ -214,6 +213,8 @@ class StructuralYields:
         possible = ~other
         if environment.distribution in _APT_DISTRIBUTIONS:
             possible = ~other | table.on_distribution(_APT_DISTRIBUTIONS)
+        exposure[:, hazards.INDEX["run-time build"]] = table.others
+        exposure[:, hazards.INDEX["base image"]] = table.loses_base(environment.base)
         possible &= ~(table.offline & (missing > 0))
         return exposure, possible, missing
 
@@ -246,19 +247,19 @@ class StructuralYields:
         if baked is None:
             return distance, np.zeros(len(table.classes)), True
         for member in baked.members:
-            rows = table.rows_of_family.get(member.family)
-            if rows is None:
+            if member.repo is None:
                 continue
-            position = table.ranks[member.family].get(member.version)
-            for row in rows.tolist():
+            position = table.ranks.get(member.family, {}).get(member.version)
+            for row in table.rows_of_family.get(member.family, ()):
                 own = table.members[row]
-                if own is None:
-                    continue
-                if own.same_list(member):
+                if own is not None and own.same_list(member):
                     distance[row] = 0.0
-                elif member.repo is not None and position is not None:
-                    away = max(1.0, float(abs(int(table.rank[row]) - position)))
-                    distance[row] = min(distance[row], away)
+                elif own is not None and position is not None:
+                    distance[row] = min(distance[row], max(1, abs(int(table.rank[row]) - position)))
+        listed = {*baked.pip, *baked.conda}
+        for row, packages in table.declared:
+            if packages <= listed:
+                distance[row] = 0.0
         declared = all(member.declared for member in baked.members)
         others = float(np.log2(len(baked.members))) if declared else float(len(baked.members) - 1)
         return distance, np.full(len(table.classes), others), declared

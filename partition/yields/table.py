@@ -12,6 +12,7 @@ import numpy as np
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
+from partition.environments.default_bases import PLAIN_KIND, kind_of
 from partition.environments.shared import SetMember
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from partition.features.model import TaskClass, TaskFeatures
 
 _COMPILERS = ("build-essential", "cmake", "gcc", "g++", "gfortran", "make", "clang", "default-jdk", "openjdk")
+_NO_INSTALLS = ("project:", "constraint:", "apt-removed:", "pip-removed:", "conda-removed:")
+"""Entries of `TaskFeatures.other` that install nothing of their own."""
 _HASH_PINNED = re.compile(r"^[^=<>~!]+(==|===|=)[^*]+$")
 
 
@@ -128,6 +131,19 @@ class ClassTable:
         return np.array([_is_heavy(item) for item in self.features], dtype=bool)
 
     @cached_property
+    def others(self) -> NDArray[np.bool_]:
+        """Shape (n,), whether the class installs with npm, cargo or the like, which is never baked."""
+        return np.array([_installs_otherwise(item) for item in self.features], dtype=bool)
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.str_]:
+        return np.array([PLAIN_KIND if item.base is None else kind_of(item.base) for item in self.features])
+
+    def loses_base(self, image: str) -> NDArray[np.bool_]:
+        """Return which classes' own base brings something that another image lacks; shape (n,)."""
+        return np.asarray((self._kinds != PLAIN_KIND) & (self._kinds != kind_of(image)), dtype=bool)
+
+    @cached_property
     def drifting(self) -> NDArray[np.bool_]:
         """Shape (n,), whether some requirement is left open: unpinned, in a file, or in metadata.
 
@@ -158,12 +174,21 @@ class ClassTable:
         }
 
     @cached_property
-    def rows_of_family(self) -> dict[str, NDArray[np.int64]]:
+    def rows_of_family(self) -> dict[str, list[int]]:
         """Rows of each family."""
         rows: dict[str, list[int]] = defaultdict(list)
         for index, item in enumerate(self.features):
             rows[item.family].append(index)
-        return {family: np.array(indices, dtype=np.int64) for family, indices in rows.items()}
+        return dict(rows)
+
+    @cached_property
+    def declared(self) -> list[tuple[int, frozenset[str]]]:
+        """(row, packages) of each class whose listed packages are all there is."""
+        return [
+            (row, frozenset({*member.pip, *member.conda}))
+            for row, member in enumerate(self.members)
+            if member is not None and member.declared
+        ]
 
     @cached_property
     def _distributions(self) -> NDArray[np.str_]:
@@ -207,6 +232,10 @@ class ClassTable:
 
     def _all_apt(self) -> Iterable[str]:
         return {name for item in self.features for name in item.apt}
+
+
+def _installs_otherwise(features: TaskFeatures) -> bool:
+    return any(not item.startswith(_NO_INSTALLS) for item in features.other)
 
 
 def _resolved(member: SetMember) -> bool:

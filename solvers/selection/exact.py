@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.budget import Budget
-from solvers.selection.branch import better_than
 from solvers.selection.fixing import survivors
 from solvers.selection.greedy import greedy
 from solvers.selection.lagrangian import Ascent, Pace, dual_at
+from solvers.selection.prove import prove
 from solvers.selection.swap import swap_search
 from solvers.selection.ties import break_ties, without_idle
 
@@ -91,35 +91,26 @@ def solve(problem: Problem, ties: Ties, limits: Limits, smaller: Answer | None =
     names, ascent = _bounded(problem, best, multipliers)
     here, dual = ascent.problem, ascent.best
     budget = Budget(left=limits.deterministic_time)
-    bound, nodes, methods = dual.bound, 0, ["swap search", "Lagrangian bound"]
-    if bound >= best.value + problem.unit:
-        left = survivors(here, dual, best.value + problem.unit).possible
-        tree = better_than(best.value, here.restricted(left), dual.multipliers, bound, budget)
-        for found in tree.found:
-            best.offer([int(j) for j in names[left[list(found)]]])
-        bound, nodes = tree.bound, tree.nodes
-        methods.append(f"branch and bound of {nodes} nodes")
-    chosen, broken = without_idle(problem, ties, best.chosen), False
-    if smaller is not None and smaller.ties_broken and smaller.value == best.value:
+    known = tuple(map(int, np.searchsorted(names, best.chosen)))
+    proof = prove(here, dual, known, budget, limits.seed)
+    chosen = without_idle(problem, ties, [int(names[j]) for j in proof.chosen])
+    broken = False
+    methods = ["swap search", "Lagrangian bound", *proof.methods]
+    if smaller is not None and smaller.ties_broken and smaller.value == proof.value:
         # nothing gained: the best of the smaller cap has the fewest new candidates here too
         chosen, broken = smaller.chosen, True
-    elif bound < best.value + problem.unit:
-        local = tuple(map(int, np.searchsorted(names, chosen)))
+    elif proof.proven:
+        known = tuple(map(int, np.searchsorted(names, chosen)))
+        local = ties.restricted(names)
         result = break_ties(
-            here,
-            ties.restricted(names),
-            dual,
-            local,
-            budget,
-            nodes=_TIE_NODES * nodes,
-            seed=limits.seed,
+            here, local, dual, known, budget, nodes=_TIE_NODES * proof.nodes, seed=limits.seed
         )
         chosen, broken = tuple(map(int, names[list(result.chosen)])), result.proven
         methods += [result.method] if result.method else []
     return Answer(
         chosen=chosen,
-        value=best.value,
-        bound=max(best.value, bound - bound % problem.unit),
+        value=proof.value,
+        bound=proof.bound,
         ties_broken=broken,
         method=", ".join(methods),
         multipliers=dual.multipliers,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from solvers.budget import Budget
     from solvers.selection.problem import Problem, Ties
 
+_UNITS_A_PAIR = 5e-6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
@@ -86,12 +88,17 @@ class Proof:
     proven
         Whether none is better.
     bound
-        No selection has a larger objective.
+        No selection has a larger objective; None where CP-SAT had no time to say.
     """
 
     chosen: tuple[int, ...]
     proven: bool
-    bound: int
+    bound: int | None
+
+
+def building_units(pairs: int) -> float:
+    """Return the deterministic time units that a model of so many (class, candidate) pairs takes to build."""
+    return pairs * _UNITS_A_PAIR
 
 
 class SelectionModel:
@@ -124,6 +131,11 @@ class SelectionModel:
             self.model.add_bool_or([~met, *because])
             self._met.append(met)
         self.value = cp_model.LinearExpr.weighted_sum(self._met, self._steps.gains) + self._steps.base
+
+    @property
+    def steps(self) -> int:
+        """How many steps the value is the sum of."""
+        return len(self._steps.gains)
 
     def add_caps(self) -> None:
         """Allow at most `max_new` new and `max_total` candidates."""
@@ -173,12 +185,12 @@ class SelectionModel:
         solver.parameters.random_seed = seed
         status = solver.solve(self.model)
         budget.charge(solver.response_proto.deterministic_time)
-        bound = round(solver.best_objective_bound)
         if status == cp_model.UNKNOWN:
-            return Proof(chosen=tuple(incumbent), proven=False, bound=bound)
+            return Proof(chosen=tuple(incumbent), proven=False, bound=None)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
             raise RuntimeError(f"CP-SAT says {solver.status_name(status)} of a model with a known answer")
         chosen = tuple(j for j, variable in enumerate(self.opened) if solver.boolean_value(variable))
+        bound = round(solver.best_objective_bound)  # whole, but for the float it is told in
         return Proof(chosen=chosen, proven=status == cp_model.OPTIMAL, bound=bound)
 
     def _hint(self, chosen: set[int]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from solvers.selection.branch import all_worth
 from solvers.selection.fixing import survivors
 from solvers.selection.lagrangian import dual_at
-from solvers.selection.radius import SelectionModel
+from solvers.selection.radius import SelectionModel, building_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from solvers.budget import Budget
     from solvers.selection.lagrangian import Dual
     from solvers.selection.problem import Problem, Ties
-
-_UNITS_A_PAIR = 1e-5
-"""What building the CP-SAT model takes for one class and one candidate."""
 
 
 def without_idle(problem: Problem, ties: Ties, chosen: Sequence[int]) -> tuple[int, ...]:
@@ -57,9 +54,8 @@ def break_ties(
 ) -> TieBreak:
     """Return the lexicographically best of all selections worth as much as the optimum `chosen`.
 
-    The tree is searched where branching was needed to prove the value: CP-SAT is then slow, since its
-    linear relaxation does not see that the value cannot be more. Otherwise, and where that is not
-    enough, CP-SAT decides.
+    Where a tree was needed to prove the value, a tree is tried first; where that is not enough, and
+    elsewhere, CP-SAT decides.
 
     Parameters
     ----------
@@ -97,7 +93,7 @@ def break_ties(
             return TieBreak(
                 chosen=tuple(map(int, names[list(best)])), proven=True, method="ties by branch and bound"
             )
-    building = here.values.size * _UNITS_A_PAIR
+    building = building_units(here.values.size)
     if budget.left <= building:
         return TieBreak(chosen=chosen, proven=False, method="ties left open")
     budget.charge(building)

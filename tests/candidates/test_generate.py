@@ -198,3 +198,37 @@ def _content(found: Candidates) -> object:
         found.family.tolist(),
         [labels.tolist() for labels in found.clusters],
     )
+
+
+class TestSpecialBases:
+    """Images that bring a toolchain, or nobody knows what."""
+
+    def test_a_toolchain_image_is_kept_and_moving_off_it_costs(self) -> None:
+        node = _task(1, repo=None, family="node", python=None, base="node:20-bookworm", distribution="debian")
+        plain = _task(2, repo=None, family="debian", python=None, base="debian:12", distribution="debian")
+        table = _table(node, plain)
+        found = generate(table, {})
+        mean = StructuralYields(table).predict(found.environments).mean
+        row = next(r for r, item in enumerate(table.features) if item.family == "node")
+        by_base = {item.base: mean[row, index] for index, item in enumerate(found.environments)}
+        assert by_base["node:20-bookworm"] > 2 * by_base["debian:12"]
+
+    def test_nothing_is_baked_onto_an_image_of_which_nothing_is_known(self) -> None:
+        table = _table(_task(1, base="registry.invalid/task-1:latest", python=None, pip=("numpy",)))
+        found = generate(table, {})
+        assert all(item.baked is None and not item.apt for item in found.environments)
+        assert found.environments[0].base == "registry.invalid/task-1:latest"
+
+
+def test_a_list_inside_a_merged_set_is_served_by_it() -> None:
+    small = _task(1, repo=None, family="a", version="", pip=("numpy",))
+    wide = _task(2, repo=None, family="b", version="", pip=("numpy", "pandas"))
+    table = _table(small, wide)
+    found = generate(table, {})
+    baked = StructuralYields(table).predict(found.environments).baked
+    index = next(
+        i
+        for i, e in enumerate(found.environments)
+        if e.baked and len(e.baked.members) == 1 and len(e.baked.pip) == 2
+    )
+    assert baked[:, index].all()

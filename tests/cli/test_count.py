@@ -260,7 +260,9 @@ def test_a_dataset_with_nothing_but_faults_is_an_error(capsys, tmp_path):
     assert run(capsys, root)[0] == 1
 
 
-def test_rows_of_a_spec_table_have_no_snapshot_yet(capsys):
-    found = document(capsys, "swebench:lite")
-    assert (found["tasks"], found["snapshots"]) == (300, 0)
-    assert {each["reason"] for each in found["unfoldable"]} == {"spec row"}
+def test_each_distinct_row_of_a_spec_table_counts_as_one_environment(capsys):
+    found = document(capsys, "swegym")
+    assert (found["tasks"], found["specs"], found["snapshots"]) == (2438, 2438, 387)
+    assert found["unfoldable"] == []
+    assert found["false_duplicates_saved"] == 0
+    assert run(capsys, "swegym", "--cap", "10")[0] == 4

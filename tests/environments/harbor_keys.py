@@ -81,7 +81,7 @@ def verifier(task: Task, step: Any) -> dict[str, Any] | None:
     config = verifier_mode.resolve_effective_verifier_env_config(task.config, step)
     if config is None:
         return None
-    directory = Trial._verifier_env_build_context(SimpleNamespace(task=task), step)  # noqa: SLF001 - Harbor's own rule
+    directory = Trial._verifier_env_build_context(SimpleNamespace(task=task), step)
     return use(task, directory, config, role="verifier", step=name)
 
 

@@ -193,3 +193,10 @@ def test_deep_nesting_neither_crashes_nor_hangs(text: str) -> None:
     dockerfile = parse("FROM x\n" + text)
     outline_of(pieces_of("FROM x\n" + text, dockerfile))
     read_facts(dockerfile, Tree())
+
+
+def test_a_file_of_nothing_but_faults_ends_after_a_thousand_of_them():
+    with pytest.raises(DockerfileError) as caught:
+        parse_dockerfile("FROM a\n" + "not a Dockerfile\n" * 50_000, where="Dockerfile")
+    assert len(caught.value.faults) < 1010
+    assert any("1000 faults so far" in fault.what for fault in caught.value.faults)

@@ -175,6 +175,10 @@ def test_a_link_out_of_the_tests_is_left_to_harborignore(task):
         identify(task(DOCKERFILE, others={**others, "tests/Dockerfile": "FROM a\n"}, config=separate))
 
 
-def test_a_row_of_a_spec_table_has_nothing_to_build_yet():
-    row = Task(id="r", where="specs.csv:2", spec=Spec(repo="a/b"))
-    assert identify(row).unfoldable is Unfoldable.SPEC
+def test_equal_needs_of_a_spec_table_are_one_environment_whatever_their_outcomes():
+    def key(**fields):
+        row = Task(id="r", where="specs.csv:2", spec=Spec(repo="a/b", **fields))
+        return identify(row).environment.key
+
+    assert key(outcomes=(("own", "pass"),), created_at="2021-01-01") == key()
+    assert key(python="3.9") != key()

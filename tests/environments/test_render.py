@@ -32,7 +32,7 @@ _CONDA = SetMember(
 _LISTED = SetMember(family="images", version="", pip=("requests", "rich>=13,<14"))
 _HADOLINT = shutil.which("hadolint", path=str(Path(sys.executable).parent)) or shutil.which("hadolint")
 # pins are the resolver's work, and `git -C` needs no WORKDIR
-_LEFT_ALONE = ("DL3008", "DL3013")
+_LEFT_ALONE = ("DL3008", "DL3013", "DL3018", "DL3041")
 
 
 def _baking(*members: SetMember) -> SharedEnvironment:
@@ -48,6 +48,10 @@ _ENVIRONMENTS = {
     "conda": replace(_baking(_CONDA), base="condaforge/miniforge3:24.11.3-2", python=None),
     "conda, first of two files": _baking(replace(_CONDA, requirement_files=("a.yml", "b.yaml"))),
     "several": _baking(_FILES, _LISTED),
+    "pip onto a distribution": replace(_baking(_LISTED), base="ubuntu:22.04", python=None),
+    "pip onto alpine": replace(_baking(_FILES), base="alpine:3.19", python=None),
+    "pip onto fedora": replace(_baking(_LISTED), base="fedora:40", python=None),
+    "a conda image of the task's own": replace(_baking(_LISTED), base="continuumio/miniconda3:23.5.2-0"),
 }
 
 
@@ -114,3 +118,25 @@ def _expected(data: bytes) -> str:
     name = b"Dockerfile"
     framed = len(name).to_bytes(4, "big") + name + len(data).to_bytes(4, "big") + data
     return hashlib.sha256(framed).hexdigest()[:12]
+
+
+class TestPackageManagers:
+    """The base's package manager is known first: apt is never run on alpine, nor pip where there is none."""
+
+    def test_alpine_gets_apk(self) -> None:
+        text = render(replace(_baking(_FILES), base="alpine:3.19", python=None))
+        assert "apt-get" not in text
+        assert "apk add --no-cache" in text
+        assert "py3-pip" in text
+
+    def test_a_distribution_without_pip_gets_it_first(self) -> None:
+        text = render(replace(_baking(_LISTED), base="ubuntu:22.04", python=None))
+        assert text.index("python3-pip") < text.index("python3 -m pip install")
+
+    def test_an_official_python_image_brings_its_own(self) -> None:
+        assert "python3-pip" not in render(_baking(_LISTED))
+
+    def test_an_environment_file_goes_into_a_conda_environment(self) -> None:
+        text = render(replace(_baking(_CONDA, _LISTED), base="condaforge/miniforge3:24.11.3-2"))
+        assert "conda create --yes --quiet --name testbed python=3.9" in text
+        assert "/opt/conda/envs/testbed/bin/python -m pip install" in text

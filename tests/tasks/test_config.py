@@ -60,7 +60,7 @@ VALUES = {
     "storage_mb": ["1024", "7", "[1]"],
     "gpus": ["0", "1.0", "0.5"],
     "network_mode": ['"public"', '"no-network"', '"allowlist"', '"Public"'],
-    "allowed_hosts": ["[]", '["pypi.org"]', "3"],
+    "allowed_hosts": ["[]", '["packages.example.org"]', "3"],
     "allow_internet": ["true", "false", '"no"', "7"],
     "workdir": ['"/app"', "1"],
     "env": ['{ A = "1" }', "{ A = 1 }", "[]"],
