@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 import click
 
 from partition.errors import InputError
+from partition.report.wording import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from partition.errors import Fault
-
-WIDTH = 80
-"""Columns that every text fits, whatever the terminal, so that same input gives same bytes."""
 
 _PATIENCE = 1.0
 """Seconds of silence before progress is shown on a terminal."""

@@ -32,8 +32,8 @@ def _broken(plan: Plan) -> Iterator[str]:
     names = Counter(item.name for item in plan.environments)
     yield from (f"environment {name!r} is there {count} times" for name, count in names.items() if count > 1)
     new = {item.snapshot for item in plan.environments if not item.exists}
-    if len(new) > limits.max_environments:
-        yield f"{len(new)} new snapshots exceed the cap of {limits.max_environments}"
+    if len(new) > limits.max_new:
+        yield f"{len(new)} new snapshots exceed the cap of {limits.max_new}"
     if limits.organisation is not None and new and len(new) + limits.existing > limits.organisation:
         yield f"{len(new)} new and {limits.existing} existing snapshots exceed {limits.organisation}"
     counted = Counter(item.environment for item in plan.assignment.values())

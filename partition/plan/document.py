@@ -70,7 +70,7 @@ class Assignment(_Document):
 
 
 class Refusal(_Document):
-    """A task that the plan does not fold, and why."""
+    """A task that the plan does not fold, and why; it still takes what snapshot it took before."""
 
     task: str
     reason: str
@@ -90,6 +90,7 @@ class PlanLimits(_Document):
     """The caps that the plan was made for."""
 
     max_environments: int = Field(description="K: new snapshots")
+    max_new: int = Field(description="new snapshots that every cap leaves room for")
     preset: str | None
     organisation: int | None = Field(description="snapshots that may exist in all")
     existing: int = Field(description="snapshots that exist already")

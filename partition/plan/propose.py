@@ -104,6 +104,7 @@ def build_plan(problem: Problem, limits: Limits, result: SelectionResult) -> Pla
         seed=limits.seed,
         limits=PlanLimits(
             max_environments=limits.max_environments,
+            max_new=limits.max_new,
             preset=limits.preset,
             organisation=limits.organisation,
             existing=limits.existing,

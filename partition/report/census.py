@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
+
+from partition.report.wording import fault_document, page, plural, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from partition.environments.caps import CapCheck
     from partition.environments.count import CountResult, Finding, ResourceUse
-    from partition.errors import Fault
 
-WIDTH = 80
 _SHOWN = 5
 
 
@@ -86,7 +85,7 @@ def count_document(
             }
             for cap in caps
         ],
-        "faults": [_fault(fault) for fault in result.faults],
+        "faults": [fault_document(fault) for fault in result.faults],
     }
 
 
@@ -101,7 +100,7 @@ def render_count(result: CountResult, *, existing: frozenset[str], caps: Sequenc
         *_findings(result),
         *_caps(caps),
     ]
-    return "\n".join(_fit(line) for line in lines)
+    return page(lines)
 
 
 def _numbers(result: CountResult, existing: frozenset[str]) -> Iterable[str]:
@@ -113,7 +112,7 @@ def _numbers(result: CountResult, existing: frozenset[str]) -> Iterable[str]:
         yield "A spec table has no Dockerfiles: each distinct row counts as one environment."
     yield _row("snapshots", len(snapshots), f"{result.key.value} key")
     yield _row("  of environments", result.environment_snapshots)
-    apart = f"{_plural(result.separate_verifiers, 'task')} with one" if result.separate_verifiers else ""
+    apart = f"{plural(result.separate_verifiers, 'task')} with one" if result.separate_verifiers else ""
     yield _row("  of verifiers alone", result.verifier_snapshots, apart)
     if existing:
         yield _row("  already there", len(snapshots & existing))
@@ -139,7 +138,7 @@ def _largest(result: CountResult) -> Iterable[str]:
     yield from ("", "Snapshots with the most tasks")
     for group in shared[:_SHOWN]:
         role = "" if group.role.value == "environment" else " (verifier)"
-        yield _row(f"  {_shorten(group.snapshot, 32)}", group.tasks, f"e.g. {group.example}{role}")
+        yield _row(f"  {shorten(group.snapshot, 32)}", group.tasks, f"e.g. {group.example}{role}")
 
 
 def _duplicates(result: CountResult) -> Iterable[str]:
@@ -150,14 +149,14 @@ def _duplicates(result: CountResult) -> Iterable[str]:
         if saved:
             yield _row(f"  {difference.value}", saved)
     for each in result.false_duplicate_examples[:_SHOWN]:
-        yield f"  {_shorten(each.task, 28)} = {_shorten(each.same_as, 28)}: {each.difference.value}"
+        yield f"  {shorten(each.task, 28)} = {shorten(each.same_as, 28)}: {each.difference.value}"
 
 
 def _collisions(result: CountResult) -> Iterable[str]:
     if not result.resource_collisions:
         return
     number = len(result.resource_collisions)
-    yield from ("", f"Resource collisions: {_plural(number, 'snapshot')} asked for with different resources")
+    yield from ("", f"Resource collisions: {plural(number, 'snapshot')} asked for with different resources")
     for collision in result.resource_collisions[:_SHOWN]:
         yield f"  {collision.snapshot}: whoever builds it first decides"
         for wish in collision.resources[:_SHOWN]:
@@ -170,13 +169,13 @@ def _findings(result: CountResult) -> Iterable[str]:
     scripts, unseen = result.broken_scripts, result.unseen_context
     if scripts.count:
         yield from ("", "Scripts with carriage returns, which no shell runs")
-        yield _row("  tasks", scripts.count, _plural(scripts.files, "file"))
-        yield from (f"  {_shorten(task, 38)}: {path}" for task, path in scripts.examples[:_SHOWN])
+        yield _row("  tasks", scripts.count, plural(scripts.files, "file"))
+        yield from (f"  {shorten(task, 38)}: {path}" for task, path in scripts.examples[:_SHOWN])
     if unseen.count:
         yield from ("", "In the key, but .dockerignore keeps it from the image")
-        files = f"{_plural(unseen.files, 'file')}, {unseen.size:,} bytes"
+        files = f"{plural(unseen.files, 'file')}, {unseen.size:,} bytes"
         yield _row("  snapshots", unseen.count, files)
-        yield from (f"  {_shorten(task, 38)}: {path}" for task, path in unseen.examples[:_SHOWN])
+        yield from (f"  {shorten(task, 38)}: {path}" for task, path in unseen.examples[:_SHOWN])
 
 
 def _caps(caps: Sequence[CapCheck]) -> Iterable[str]:
@@ -197,10 +196,6 @@ def _finding(finding: Finding, noun: str) -> dict[str, Any]:
     }
 
 
-def _fault(fault: Fault) -> dict[str, Any]:
-    return {"task": fault.task, "where": fault.where, "what": fault.what, "hint": fault.hint}
-
-
 def _row(name: str, number: int, note: str = "") -> str:
     return f"{name:<34}{number:>8}  {note}".rstrip()
 
@@ -214,22 +209,3 @@ def _resources(wish: ResourceUse) -> str:
     }
     named = [f"{value:g} {unit}" for unit, value in wishes.items() if value is not None]
     return ", ".join(named) or "the provider's default"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def _shorten(text: str, width: int) -> str:
-    """Cut `text` to `width` columns; an East Asian wide character takes two of them."""
-    text = " ".join(text.splitlines())
-    columns = 0
-    for position, character in enumerate(text):
-        columns += 2 if east_asian_width(character) in "WF" else 1
-        if columns > width - (position + 1 < len(text)):
-            return f"{text[:position]}…"
-    return text
-
-
-def _fit(line: str) -> str:
-    return _shorten(line, WIDTH)

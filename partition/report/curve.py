@@ -16,6 +16,7 @@ from partition.plan.compare import (
     GROUP_BY_VERSION,
     JACCARD,
 )
+from partition.report.wording import page, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def curve_table(curve: Curve) -> str:
     rules = [name for name in _SHORT if name in curve.comparisons]
     lines = [
         (
-            f"{curve.tasks:,} tasks in {curve.classes:,} classes, {curve.candidates:,} candidates, "
+            f"{plural(curve.tasks, 'task')} in {curve.classes:,} classes, {curve.candidates:,} candidates, "
             f"ceiling {curve.ceiling:.3f}"
         ),
         "",
@@ -58,7 +59,7 @@ def curve_table(curve: Curve) -> str:
             f"{point.k:>3}  {point.predicted_yield:.3f}  {point.low:.3f}-{point.high:.3f}  "
             f"{point.bound:.3f}  {point.status.lower():<8}" + "".join(f"  {cell:>8}" for cell in cells)
         )
-    return "\n".join(lines)
+    return page(lines)
 
 
 def curve_csv(curve: Curve) -> bytes:

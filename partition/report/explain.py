@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partition.environments.against import Verdict
+from partition.report.wording import fault_document, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from partition.environments.drivers import DriverEffect, Explanation
     from partition.errors import Fault
     from partition.features.model import TaskFeatures
-
-WIDTH = 80
 
 _SAYING = {
     Verdict.STALE: "stale: regenerating the artifact would do",
@@ -35,7 +34,7 @@ def explanation_document(explanation: Explanation, *, dataset: str) -> dict[str,
         "unit": "distinct spec" if explanation.specs else "snapshot",
         "drivers": [_effect(each) for each in explanation.drivers],
         "apart": dict(explanation.apart),
-        "faults": [_fault(each) for each in explanation.faults],
+        "faults": [fault_document(each) for each in explanation.faults],
     }
 
 
@@ -62,7 +61,7 @@ def comparison_document(comparison: Comparison, *, dataset: str, against: str) -
         ],
         "only_artifact": list(comparison.only_artifact),
         "only_fresh": list(comparison.only_fresh),
-        "faults": [_fault(each) for each in comparison.faults],
+        "faults": [fault_document(each) for each in comparison.faults],
     }
 
 
@@ -92,7 +91,7 @@ def features_document(features: TaskFeatures, notes: Sequence[Fault]) -> dict[st
         "sources": [
             {"feature": feature, "value": value, "where": where} for feature, value, where in features.sources
         ],
-        "notes": [_fault(each) for each in notes],
+        "notes": [fault_document(each) for each in notes],
     }
 
 
@@ -122,7 +121,7 @@ def render_explanation(explanation: Explanation) -> str:
     for effect in explanation.drivers:
         if effect.examples:
             lines += ["", effect.driver.value, *_examples(effect)]
-    return "\n".join(_fit(line) for line in lines)
+    return page(lines)
 
 
 def render_comparison(comparison: Comparison) -> str:
@@ -145,7 +144,7 @@ def render_comparison(comparison: Comparison) -> str:
     for each in comparison.differences:
         lines += ["", f"{each.task}: {', '.join(driver.value for driver in each.drivers)}"]
         lines += [f"  {each.where}", f"  {each.against}"]
-    return "\n".join(_fit(line) for line in lines)
+    return page(lines)
 
 
 def render_features(features: TaskFeatures, notes: Sequence[Fault]) -> str:
@@ -200,11 +199,3 @@ def _effect(effect: DriverEffect) -> dict[str, Any]:
             {"where": each.where, "text": each.text, "snapshots": each.snapshots} for each in effect.examples
         ],
     }
-
-
-def _fault(fault: Fault) -> dict[str, Any]:
-    return {"where": fault.where, "what": fault.what, "hint": fault.hint, "task": fault.task}
-
-
-def _fit(line: str) -> str:
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from partition.report.wording import page, plural
+
 if TYPE_CHECKING:
     from partition.plan.document import Environment, Plan
-
-_WIDTH = 80
 
 
 def plan_table(plan: Plan) -> str:
@@ -17,8 +17,8 @@ def plan_table(plan: Plan) -> str:
     new = sum(not item.exists for item in plan.environments)
     lines = [
         (
-            f"{prediction.tasks:,} tasks into {len(plan.environments)} environments "
-            f"({new} new, at most {plan.limits.max_environments})"
+            f"{plural(prediction.tasks, 'task')} into {plural(len(plan.environments), 'environment')} "
+            f"({new} new, at most {plan.limits.max_new})"
         ),
         (
             f"predicted oracle yield {prediction.predicted_yield:.3f} "
@@ -40,14 +40,10 @@ def plan_table(plan: Plan) -> str:
         lines.append(f"{'':>29}{_families(item)}")
         lines.append(f"{'':>29}{_baked(item)}")
     if plan.refused:
-        lines += ["", f"{len(plan.refused)} tasks are not folded:"]
+        lines += ["", f"Not folded, and not in this count of environments: {len(plan.refused):,} tasks"]
         reasons = Counter(item.reason.splitlines()[0] for item in plan.refused)
         lines += [f"{count:>6}  {reason}" for reason, count in sorted(reasons.items(), key=_most_first)]
-    return "\n".join(_fit(line) for line in lines)
-
-
-def _fit(line: str) -> str:
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 3].rstrip(" ,") + "..."
+    return page(lines)
 
 
 def _most_first(entry: tuple[str, int]) -> tuple[int, str]:

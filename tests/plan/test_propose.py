@@ -188,10 +188,6 @@ class TestStanding:
 
 
 class TestRefusals:
-    def test_offline_tasks_that_must_clone_are_refused_with_the_reason(self, table: Path) -> None:
-        problem = _problem(table)
-        assert problem.refused == ()
-
     def test_one_bad_row_is_listed_and_the_others_go_on(self, table: Path) -> None:
         text = table.read_text(encoding="utf-8").replace("task-000,a/one,1.0,3.8", "task-000,a/one,1.0,3.99")
         table.write_text(text, encoding="utf-8")
@@ -222,7 +218,7 @@ class TestChecker:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda raw: raw["limits"].update(max_environments=1), "exceed the cap of 1"),
+            (lambda raw: raw["limits"].update(max_new=1), "exceed the cap of 1"),
             (lambda raw: raw["environments"][0].update(dockerfile="FROM scratch\n"), "not the key"),
             (lambda raw: raw["environments"][0].update(tasks=1), "says 1 tasks"),
             (lambda raw: raw["environments"].append(raw["environments"][0]), "is there 2 times"),
