@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partition.environments.caps import PRESETS
+from partition.environments.census import Census
+from partition.environments.drivers import explain as explain_tasks
 from partition.plan import propose as proposing
 from partition.plan import sweep as sweeping
 from partition.plan.document import load_plan
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from partition.environments.count import CountResult
+    from partition.environments.drivers import Explanation
     from partition.plan.document import Curve, Plan
     from partition.tasks.model import Task
 
-__all__ = ["load_plan", "load_tasks", "propose", "sweep"]
+__all__ = ["count", "explain", "load_plan", "load_tasks", "propose", "sweep"]
 
 
 def load_tasks(source: str, *, strict: bool = False) -> list[Task]:
@@ -37,6 +41,38 @@ def load_tasks(source: str, *, strict: bool = False) -> list[Task]:
         The dataset cannot be read; with `strict`, also where one task is at fault. Carries every fault.
     """
     return read_all(open_dataset(source), strict=strict)[0]
+
+
+def count(source: str, *, key: str = "content", target: str | None = None) -> CountResult:
+    """Count the snapshots that Harbor would build for a dataset, reading it as a stream.
+
+    Parameters
+    ----------
+    key
+        ``content`` (Harbor 0.20 and later) or ``legacy`` (0.9 to 0.16).
+    target
+        Provider target that is part of the snapshot names.
+
+    Raises
+    ------
+    InputError
+        The dataset cannot be read; tasks at fault are in the result.
+    """
+    census = Census(generation=key, target=target)
+    for item in open_dataset(source).tasks():
+        census.add(item)
+    return census.result()
+
+
+def explain(source: str) -> Explanation:
+    """Say which drivers keep the environments of a dataset apart.
+
+    Raises
+    ------
+    InputError
+        The dataset cannot be read; tasks at fault are in the result.
+    """
+    return explain_tasks(open_dataset(source).tasks())
 
 
 def propose(

@@ -38,7 +38,7 @@ from partition.tasks.text import decode
 @click.option(
     "--existing",
     metavar="FILE",
-    help="Snapshots the organisation has, which cost nothing: a JSON list, or a name a line; - for stdin.",
+    help="Snapshots the organisation has, which cost nothing: a plan, a list, or a name a line; - is stdin.",
 )
 @click.option("--target", metavar="T", help="Provider target that is part of the snapshot names.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when any task is at fault.")

@@ -96,7 +96,7 @@ def solve(problem: Problem, ties: Ties, limits: Limits, smaller: Answer | None =
     chosen = without_idle(problem, ties, [int(names[j]) for j in proof.chosen])
     broken = False
     methods = ["swap search", "Lagrangian bound", *proof.methods]
-    if smaller is not None and smaller.ties_broken and smaller.value == proof.value:
+    if proof.proven and smaller is not None and smaller.ties_broken and smaller.value == proof.value:
         # nothing gained: the best of the smaller cap has the fewest new candidates here too
         chosen, broken = smaller.chosen, True
     elif proof.proven:

@@ -69,6 +69,18 @@ def test_ascent_comes_near_the_value_of_greedy(instance, gap):
     assert ascent.best.bound <= (1 + gap) * lower
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_an_ascent_keeps_its_multipliers_valid(seed):
+    """Below 0 they would charge for a class that nobody serves, and the bound would prove nothing."""
+    problem = reduce_instance(tiny(seed)).problem
+    ascent = Ascent(problem, any_multipliers(problem, seed), PACE)
+    best = max(problem.value(chosen) for chosen in all_selections(problem))
+    for _ in range(30):
+        ascent.run(0, 1)
+        assert (ascent._current.multipliers >= 0).all()
+        assert ascent._current.bound >= best
+
+
 def test_the_bound_is_whole_and_proven_by_the_multipliers_alone():
     problem = reduce_instance(dense(4, n=50, m=30, k=4)).problem
     ascent = Ascent(problem, problem.best(greedy(problem)), PACE)

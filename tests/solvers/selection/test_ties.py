@@ -1,10 +1,12 @@
 from itertools import combinations
 
+import numpy as np
 import pytest
 from generators import tiny
 
 from solvers.budget import Budget
 from solvers.selection.greedy import greedy
+from solvers.selection.instance import SelectionInstance
 from solvers.selection.lagrangian import dual_at
 from solvers.selection.reduce import reduce_instance
 from solvers.selection.ties import break_ties, without_idle
@@ -48,6 +50,24 @@ def test_members_that_add_nothing_are_taken_out(seed):
         assert problem.value(rest) < problem.value(lean) or ties.cost(problem, rest) >= ties.cost(
             problem, lean
         )
+
+
+@pytest.mark.parametrize("nodes", [0, 10**6], ids=["by CP-SAT", "by tree"])
+def test_a_free_candidate_that_someone_may_stay_in_is_added(nodes):
+    """It adds no value, but costs nothing and spares a move."""
+    instance = SelectionInstance(
+        weights=np.ones(2),
+        probabilities=np.array([[1.0, 1.0], [1.0, 0.0]]),
+        allowed=np.ones((2, 2), dtype=np.bool_),
+        existing=np.array([False, True]),
+        sizes=np.array([5, 0]),
+        max_new=1,
+        previous=np.array([1, -1]),
+    )
+    reduction = reduce_instance(instance)
+    dual = dual_at(reduction.problem, np.zeros(reduction.problem.values.shape[1]))
+    result = break_ties(reduction.problem, reduction.ties, dual, (0,), Budget(left=1e9), nodes=nodes, seed=0)
+    assert (result.chosen, result.proven) == ((0, 1), True)
 
 
 def test_without_budget_an_open_question_is_not_called_proven():
