@@ -22,13 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.stats import beta
 
-from partition.plan.compare import (
-    GREEDY,
-    GROUP_BY_PYTHON,
-    GROUP_BY_PYTHON_AND_REPO,
-    GROUP_BY_VERSION,
-    JACCARD,
-)
+from partition.plan.compare import GROUP_BY_PYTHON, RULES
 from partition.plan.document import Curve, Plan
 
 if TYPE_CHECKING:
@@ -40,7 +34,6 @@ _README = _HERE.parents[1] / "README.md"
 _MARKS = ("<!-- figures: swegym -->", "<!-- /figures: swegym -->")
 _LARGEST = 40
 _SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40)
-_RULES = (GROUP_BY_PYTHON, GROUP_BY_PYTHON_AND_REPO, GROUP_BY_VERSION, JACCARD, GREEDY)
 _RECORDED = (19, 40)
 """SWE-Gym, 989 tasks in 5 environments by Python version: gold patches that passed, sampled."""
 
@@ -81,12 +74,12 @@ def _curve_table(curve: Curve) -> Iterable[str]:
     yield f"{curve.tasks:,} tasks, {curve.classes} classes, {curve.candidates} candidate environments."
     yield f"Predicted yield of every task in its own environment (ceiling): {curve.ceiling:.3f}."
     yield ""
-    yield "| K | envfold | 95 % interval | proven bound | status | " + " | ".join(_RULES) + " |"
-    yield "|---|---|---|---|---|" + "---|" * len(_RULES)
+    yield "| K | envfold | 95 % interval | proven bound | status | " + " | ".join(RULES) + " |"
+    yield "|---|---|---|---|---|" + "---|" * len(RULES)
     for point in curve.points:
         if point.k not in _SHOWN:
             continue
-        cells = [f"{_rule(curve, name, point.k).predicted_yield:.3f}" for name in _RULES]
+        cells = [f"{_rule(curve, name, point.k).predicted_yield:.3f}" for name in RULES]
         interval = f"{point.low:.2f}-{point.high:.2f}"
         ours = [f"**{point.predicted_yield:.3f}**", interval, f"{point.bound:.3f}", point.status.lower()]
         yield f"| {point.k} | {' | '.join(ours + cells)} |"
@@ -144,7 +137,7 @@ def _below(curve: Curve) -> list[str]:
     return [
         f"K={point.k} {name}"
         for point in curve.points
-        for name in _RULES
+        for name in RULES
         if point.predicted_yield < _rule(curve, name, point.k).predicted_yield - 1e-9
     ]
 

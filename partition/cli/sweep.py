@@ -12,7 +12,7 @@ from partition.environments.caps import PRESETS
 from partition.errors import UsageError
 from partition.plan.document import dump
 from partition.plan.limits import limits_for
-from partition.plan.sweep import sweep
+from partition.plan.sweep import steps, sweep
 from partition.report.curve import curve_csv, curve_png, curve_table
 from partition.writing import write_new
 
@@ -50,7 +50,7 @@ def command(
     caps = PRESETS[preset] if preset else None
     limits = limits_for(largest, preset=caps, existing=len(standing.names), seed=seed)
     ks = range(smallest, max(smallest, limits.max_new) + 1)
-    with output.progress("choosing environments", len(ks)) as tick:
+    with output.progress("choosing environments", steps(ks)) as tick:
         curve = sweep(problem, limits, ks, tick=tick)
     folder = out or Path(f"{_file_name(dataset)}-sweep")
     files = {"curve.json": dump(curve), "curve.csv": curve_csv(curve), "curve.png": curve_png(curve)}

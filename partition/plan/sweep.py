@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from partition.errors import InfeasibleError
-from partition.plan.compare import compare
+from partition.plan.compare import RULES, compare
 from partition.plan.document import Curve, CurvePoint
 from partition.plan.problem import yield_model
 from solvers.result import Limits as SolverLimits
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from partition.plan.limits import Limits
     from partition.plan.problem import Problem
     from solvers.selection.result import SelectionResult
+
+
+def steps(ks: Sequence[int]) -> int:
+    """Return how often `sweep` ticks."""
+    return len(ks) + len(RULES)
 
 
 def sweep(
@@ -43,7 +48,7 @@ def sweep(
     return Curve(
         envfold_version=version("envfold"),
         points=points,
-        comparisons=compare(problem, instance, ks, seed=limits.seed),
+        comparisons=compare(problem, instance, ks, seed=limits.seed, tick=tick),
         ceiling=round(problem.ceiling, 9),
         tasks=problem.tasks,
         classes=len(problem.table.classes),

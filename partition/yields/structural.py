@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 _UNKNOWN_INTERPRETER_DISTANCE = 2.0
 """Minor versions; an interpreter that only a package file decides is taken to be this far away."""
 _ANOTHER_MAJOR = 100.0
+_DECIMALS = 6
+"""Decimals of an expected probability: what the solvers resolve, so that they prove what is shown."""
 _APT_DISTRIBUTIONS = frozenset({"debian", "ubuntu"})
 _DRAWS = 2000
 _QUANTILES = (0.025, 0.975)
 _ROWS_AT_ONCE = 1000
+_ROWS_KEPT = 4000
+"""Rows whose draws are kept for the next plan; the others are drawn again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,7 @@ class StructuralYields:
         self.table = table
         self.ceiling = ceilings(table.classes)
         """Shape (n, 2): Beta pseudo-passes and pseudo-failures."""
+        self._ceiling_draws: dict[tuple[int, int], NDArray[np.float64]] = {}
 
     def predict(self, environments: Sequence[SharedEnvironment]) -> Predictions:
         """Predict every class in every environment."""
@@ -81,7 +86,7 @@ class StructuralYields:
         ceiling = self.ceiling[:, 0] / self.ceiling.sum(axis=1)
         for column, environment in enumerate(environments):
             exposure, possible, served = self.exposure(environment)
-            mean[:, column] = np.where(possible, ceiling * np.exp(hazards.log_survival(exposure)), 0.0)
+            mean[:, column] = np.where(possible, _expected(ceiling, exposure), 0.0)
             allowed[:, column], baked[:, column] = possible, served
         return Predictions(mean, allowed, baked)
 
@@ -175,16 +180,31 @@ class StructuralYields:
     def _drawn(
         self, exposure: NDArray[np.float64], seed: int
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Yield rows, their expected probabilities, and their probabilities in each draw, some at a time."""
+        """Yield rows, their expected probabilities, and their probabilities in each draw, some at a time.
+
+        A class draws the same ceilings whatever it is assigned to, so that plans differ by what they do and
+        not by the luck of the draw.
+        """
         log_survive = np.log1p(-np.minimum(hazards.draw(_DRAWS, seed), 1 - 1e-12))
-        generator = np.random.Generator(np.random.PCG64(seed + 1))
-        served = np.flatnonzero(np.isfinite(exposure).all(axis=1))
+        served = np.asarray(np.isfinite(exposure).all(axis=1))
         for start in range(0, len(served), _ROWS_AT_ONCE):
-            rows = served[start : start + _ROWS_AT_ONCE]
+            here = np.flatnonzero(served[start : start + _ROWS_AT_ONCE])
+            rows = start + here
             passes, failures = self.ceiling[rows].T
-            expected = passes / (passes + failures) * np.exp(hazards.log_survival(exposure[rows]))
-            ceiling = generator.beta(passes, failures, size=(_DRAWS, len(rows)))
+            expected = _expected(passes / (passes + failures), exposure[rows])
+            ceiling = self._drawn_ceilings(start, seed)[:, here]
             yield rows, expected, ceiling * np.exp(log_survive @ exposure[rows].T)
+
+    def _drawn_ceilings(self, start: int, seed: int) -> NDArray[np.float64]:
+        """Draw the ceilings of the rows from `start` on; shape (draws, at most `_ROWS_AT_ONCE`)."""
+        if (start, seed) not in self._ceiling_draws:
+            passes, failures = self.ceiling[start : start + _ROWS_AT_ONCE].T
+            generator = np.random.Generator(np.random.PCG64([seed, 1, start]))
+            drawn = generator.beta(passes, failures, size=(_DRAWS, len(passes)))
+            if start >= _ROWS_KEPT:
+                return drawn
+            self._ceiling_draws[start, seed] = drawn
+        return self._ceiling_draws[start, seed]
 
     def because(self, row: int, environment: SharedEnvironment) -> str:
         """Say in one line what a prediction rests on."""
@@ -263,3 +283,7 @@ class StructuralYields:
         declared = all(member.declared for member in baked.members)
         others = float(np.log2(len(baked.members))) if declared else float(len(baked.members) - 1)
         return distance, np.full(len(table.classes), others), declared
+
+
+def _expected(ceiling: NDArray[np.float64], exposure: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.round(ceiling * np.exp(hazards.log_survival(exposure)), _DECIMALS)

@@ -42,13 +42,16 @@ def member_of(features: TaskFeatures) -> SetMember | None:
     )
 
 
-def version_order(version: str) -> tuple[int, Version | tuple[tuple[int, str], ...]]:
-    """Return a sort key: PEP 440 versions in their order, then anything else by its numbers."""
+def version_order(version: str) -> tuple[int, Version | tuple[tuple[int, str], ...], str]:
+    """Return a sort key: PEP 440 versions in their order, then anything else by its numbers.
+
+    The text decides between spellings of one version (``2.3`` and ``2.03``), so that no two keys are equal.
+    """
     try:
-        return (0, Version(version))
+        return (0, Version(version), version)
     except InvalidVersion:
         parts = re.findall(r"(\d+)|([^\d.]+)", version)
-        return (1, tuple((int(number or -1), text) for number, text in parts))
+        return (1, tuple((int(number or -1), text) for number, text in parts), version)
 
 
 def minor(python: str | None) -> float:

@@ -191,6 +191,10 @@ class TestReading:
         names = ["0.10", "0.9", "2021.3", "1.0", "stable", "1.0rc1"]
         assert sorted(names, key=version_order) == ["0.9", "0.10", "1.0rc1", "1.0", "2021.3", "stable"]
 
+    def test_no_two_versions_sort_alike(self) -> None:
+        names = ["2.3", "2.03", "2.3.0", "v2.3", "x", "X"]
+        assert len({version_order(name) for name in names}) == len(names)
+
     def test_minor_versions(self) -> None:
         assert minor("3.9") == 9
         assert minor("3.12.1") == 12
