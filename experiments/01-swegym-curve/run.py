@@ -113,7 +113,18 @@ def _difference(curve: Curve, plan: Plan) -> Iterable[str]:
     yield (
         f"Better than group-by-Python at {_spans(better)}: by {gains[saturated]:+.3f} at K = {saturated}, "
         f"where that rule has all its {saturated} environments, {gains[at]:+.3f} at K = {at} and "
-        f"{gains[max(gains)]:+.3f} at K = {max(gains)}. The plan at K = {at}:"
+        f"{gains[max(gains)]:+.3f} at K = {max(gains)}."
+    )
+    yield ""
+    baked: dict[str, list[str]] = {}
+    for item in plan.environments:
+        for entry in (entry for venv in item.venvs for entry in venv.lists):
+            baked.setdefault(entry.family.rpartition("/")[2], []).append(entry.version)
+    split = {family: versions for family, versions in sorted(baked.items()) if len(versions) > 1}
+    shown = " and ".join(f"{family} ({', '.join(versions)})" for family, versions in split.items())
+    yield (
+        f"The plan at K = {at} bakes package lists of {len(baked)} families and gives more than one "
+        f"environment, by era or interpreter, to {shown or 'none'}:"
     )
     yield ""
     yield "| tasks | environment | bakes | families | predicted |"
