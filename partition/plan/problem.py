@@ -113,7 +113,7 @@ def read_problem(
     """
     features, refused, faults, digest = _read_features(dataset, tick)
     if faults and strict:
-        raise InputError(f"{dataset.source}: {len(faults)} tasks are at fault", faults=faults)
+        raise InputError(f"{dataset.source}: {len(faults)} fault{'s' * (len(faults) > 1)}", faults=faults)
     if not features:
         raise InputError(
             f"{dataset.source}: no task can be folded",
@@ -176,7 +176,7 @@ def _read_features(
             found = features_of(item)
         except EnvfoldError as error:
             faults += error.faults or (Fault(where=item.where, what=error.message, task=item.id),)
-            refused.append(Refusal(task=item.id, reason=error.message))
+            refused.append(Refusal(task=item.id, reason=f"at fault: {error.message}"))
             continue
         if found.refusal:
             refused.append(Refusal(task=item.id, reason=found.refusal))

@@ -41,7 +41,7 @@ def plan_table(plan: Plan) -> str:
         lines.append(f"{'':>29}{_baked(item)}")
     if plan.refused:
         lines += ["", f"Not folded, and not in this count of environments: {len(plan.refused):,} tasks"]
-        reasons = Counter(item.reason.splitlines()[0] for item in plan.refused)
+        reasons = Counter(item.reason.partition(":")[0] for item in plan.refused)
         lines += [f"{count:>6}  {reason}" for reason, count in sorted(reasons.items(), key=_most_first)]
     return page(lines)
 
@@ -64,5 +64,5 @@ def _baked(item: Environment) -> str:
     named = [f"{entry.family.rpartition('/')[2]} {entry.version}" for entry in lists if entry.repo]
     shown = named[:3] + ([f"{len(named) - 3} more"] if len(named) > 3 else [])
     if len(lists) > len(named):
-        shown.append(f"{len(lists) - len(named)} package lists")
+        shown.append(plural(len(lists) - len(named), "package list"))
     return f"{packages}, bakes {', '.join(shown)}"
