@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -181,7 +181,8 @@ def _read_features(
         if found.refusal:
             refused.append(Refusal(task=item.id, reason=found.refusal))
         else:
-            features[item.id] = found
+            # where each came from is for `explain --features`; here it would outweigh all the rest
+            features[item.id] = replace(found, sources=())
     digest = hashlib.sha256(repr(sorted(digests)).encode()).hexdigest()
     return dict(sorted(features.items())), refused, faults, digest
 
