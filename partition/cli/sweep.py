@@ -9,7 +9,7 @@ import click
 from partition.cli.output import Output, json_option
 from partition.cli.planning import load, planning_options
 from partition.environments.caps import PRESETS
-from partition.errors import UsageError
+from partition.errors import CapExceededError, UsageError
 from partition.plan.document import dump
 from partition.plan.limits import limits_for
 from partition.plan.sweep import steps, sweep
@@ -49,7 +49,11 @@ def command(
     problem, standing = load(output, dataset, existing=existing, previous=previous, strict=strict)
     caps = PRESETS[preset] if preset else None
     limits = limits_for(largest, preset=caps, existing=len(standing.names), seed=seed)
-    ks = range(smallest, max(smallest, limits.max_new) + 1)
+    if smallest > limits.max_new:
+        raise CapExceededError(
+            f"--min {smallest}: the caps allow {limits.max_new} new snapshots", hint="start the sweep below"
+        )
+    ks = range(smallest, limits.max_new + 1)
     with output.progress("choosing environments", steps(ks)) as tick:
         curve = sweep(problem, limits, ks, tick=tick)
     folder = out or Path(f"{_file_name(dataset)}-sweep")

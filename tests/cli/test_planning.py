@@ -124,6 +124,14 @@ def test_bad_calls_end_with_their_status_and_a_message(
     assert [path.name for path in tmp_path.iterdir()] == ["specs.csv"]
 
 
+def test_a_sweep_never_goes_above_the_presets_caps(table: Path, tmp_path: Path) -> None:
+    done = _envfold("sweep", table, "--preset", "daytona", "--json", cwd=tmp_path)
+    assert [point["k"] for point in json.loads(done.stdout)["points"]] == list(range(1, 11))
+    above = _envfold("sweep", table, "--preset", "daytona", "--min", "11", cwd=tmp_path)
+    assert above.returncode == 4
+    assert "allow 10 new snapshots" in above.stderr
+
+
 def test_a_full_organisation_is_a_cap_error(table: Path, tmp_path: Path) -> None:
     names = "\n".join(f"harbor__{number:012x}__snapshot" for number in range(40))
     (tmp_path / "existing.txt").write_text(names, encoding="utf-8")
