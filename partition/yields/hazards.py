@@ -4,7 +4,7 @@ A hazard h breaks a task with probability q_h at each unit of exposure, independ
 class that meets it x times survives it with ``(1 - q_h) ** x``. What is believed of q_h before any
 oracle has run is a Beta(failures, passes) distribution: `failures` and `passes` are pseudo-counts, as if
 that many tasks had been seen to break and to survive one unit. They are weak on purpose (4 to 50 tasks in
-all), were written down before any prediction was compared with an outcome, and are not fitted to one.
+all), were written down before the model predicted anything, and are not fitted to an outcome.
 """
 
 from __future__ import annotations
