@@ -63,7 +63,5 @@ def write_new(path: Path, data: bytes) -> None:
             f"{path}: not written: {error.strerror or error}", hint="name another place"
         ) from error
     if path.exists():
-        raise InputError(
-            f"{path}: something else is there", hint="move it away, or name another place with --out"
-        )
+        raise InputError(f"{path}: something else is there", hint="move it away, or name another place")
     write_atomically(path, data)

@@ -2,7 +2,7 @@
 
 For every class and every value D that it can have there is one 0-1 variable: "the class has value D or
 more", true only if a candidate with such a value is chosen. The objective is the sum of these steps,
-so there is no variable per pair (Cornuejols, Nemhauser & Wolsey 1980, doi:10.1007/BF01581660; Garcia,
+so there is no variable per pair (Cornuejols, Nemhauser & Wolsey 1980, doi:10.1137/0601030; Garcia,
 Labbe & Marin 2011, doi:10.1287/ijoc.1100.0418). Steps that rest on the same set of candidates share one
 variable, whichever classes they come from.
 """

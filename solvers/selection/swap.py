@@ -23,7 +23,7 @@ def swap_search(problem: Problem, start: Sequence[int]) -> tuple[int, ...]:
     """Return a selection at least as good as `start` that no addition or exchange within the caps improves.
 
     The gain of every (member out, candidate in) pair comes from the best and second-best value of
-    each class (Whitaker 1983; Resende & Werneck 2007, doi:10.1016/j.ejor.2005.05.023): the gain of
+    each class (Whitaker 1983; Resende & Werneck 2007, doi:10.1007/s10479-006-0154-0): the gain of
     adding, less the loss of removing, plus what both counted. The best pair is taken, 1000 times at
     most.
 
