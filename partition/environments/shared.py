@@ -64,6 +64,12 @@ class PackageSet:
     name: str
     members: tuple[SetMember, ...]
 
+    def holds(self, member: SetMember) -> bool:
+        """Whether the set serves a package list as it is: as one of its lists, or with all in sight."""
+        if any(member.same_list(other) for other in self.members):
+            return True
+        return member.declared and {*member.pip, *member.conda} <= {*self.pip, *self.conda}
+
     @property
     def pip(self) -> tuple[str, ...]:
         """Return the union of the members' pip requirements, sorted."""

@@ -56,6 +56,4 @@ def _packages(features: TaskFeatures) -> dict[str, list[str]]:
 
 def _exact(features: TaskFeatures, environment: SharedEnvironment) -> bool:
     own = member_of(features)
-    if own is None or environment.baked is None:
-        return False
-    return any(own.same_list(member) for member in environment.baked.members)
+    return own is not None and environment.baked is not None and environment.baked.holds(own)

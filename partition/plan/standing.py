@@ -52,7 +52,7 @@ class Standing:
         """
         existing = set(self.names)
         standing = {item.snapshot: item for item in self.known}
-        for item in candidates:
+        for item in candidates if existing else ():
             dockerfile = render(item)
             snapshot = snapshot_of(dockerfile)
             if snapshot in existing and snapshot not in standing:

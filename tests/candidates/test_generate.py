@@ -232,3 +232,7 @@ def test_a_list_inside_a_merged_set_is_served_by_it() -> None:
         if e.baked and len(e.baked.members) == 1 and len(e.baked.pip) == 2
     )
     assert baked[:, index].all()
+    held = found.environments[index].baked
+    assert held is not None
+    # the set-up of a plan goes by `holds`, the prediction by the same rule over all classes at once
+    assert all(member is not None and held.holds(member) for member in table.members)
