@@ -2,48 +2,218 @@
 
 An image serves whatever its units imply, so only sets that are closed in this sense need be looked at;
 each is met once (Kuznetsov's close-by-one, 1993). Where an image has room for few units, as in the
-hardest of the pagination instances, there are some thousands of them, and composition becomes a set-covering
-problem with all columns known.
+hardest of the pagination instances, there are thousands of them, sometimes millions, and composition becomes
+a set-covering problem with all columns known.
+
+The search goes depth first, but some thousands of sets at a time, as the rows of matrices: what each unit
+would add to each set is one matrix product. All numbers in it are whole, and small enough to be exact.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from solvers.composition.problem import members
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
     from solvers.budget import Budget
     from solvers.composition.problem import Image, Problem
 
-_MAX_NODES = 150_000
-_UNITS_A_NODE = 3e-5
+    Bits = NDArray[np.bool_]
+    Numbers = NDArray[np.floating[Any]]
+
+_AT_ONCE = 4096
+_MAX_CELLS = 40_000_000
+_UNITS_A_ROUND = 5e-4
+_UNITS_A_PRODUCT = 4e-11
+_UNITS_A_CELL = 8e-9
+_EXACT_IN_FLOAT32 = 2**24
 
 
-def maximal_images(problem: Problem, budget: Budget) -> tuple[Image, ...] | None:
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Images:
+    """Many images, none empty, in little memory.
+
+    Parameters
+    ----------
+    units
+        The units of one image after the other, ascending within each.
+    ends
+        For each image where its units end.
+    """
+
+    units: NDArray[np.int32]
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.ends)
+
+    def __getitem__(self, place: int) -> Image:
+        """Return one of them."""
+        start = int(self.ends[place - 1]) if place else 0
+        return tuple(self.units[start : int(self.ends[place])].tolist())
+
+    def __iter__(self) -> Iterator[Image]:
+        """Return one after the other."""
+        return map(self.__getitem__, range(len(self)))
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class _Sets:
+    """Closed sets of units, one a row: what is in them, what fits besides, what they ask for.
+
+    `least` is the least unit that may still be added.
+    """
+
+    units: Bits
+    fitting: Bits
+    least: NDArray[np.int64]
+    needs: Bits
+    excludes: Bits
+    bases: Bits
+
+    def __len__(self) -> int:
+        return len(self.least)
+
+    def rows(self, start: int, stop: int) -> _Sets:
+        """Return some of them."""
+        return _Sets(**{name: getattr(self, name)[start:stop] for name in self.__slots__})
+
+    @staticmethod
+    def joined(parts: Sequence[_Sets]) -> _Sets:
+        """Return all sets in one."""
+        if len(parts) == 1:
+            return parts[0]
+        return _Sets(
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _Sets.__slots__}
+        )
+
+
+class _Tables:
+    """The units as matrices."""
+
+    def __init__(self, problem: Problem) -> None:
+        units, packages, bases = problem.units, len(problem.sizes), len(problem.base_sizes)
+        self.needs = _bits([unit.needs for unit in units], packages)
+        self.excludes = _bits([unit.excludes for unit in units], packages)
+        self.bases = _bits([unit.bases for unit in units], bases)
+        kind = np.float32 if sum(problem.sizes) < _EXACT_IN_FLOAT32 else np.float64
+        self._sizes = np.array(problem.sizes, dtype=kind)
+        self._needed = np.ascontiguousarray(self.needs.T, dtype=kind)
+        self._sized = self._needed * self._sizes[:, None]
+        self._excluded = np.ascontiguousarray(self.excludes.T, dtype=kind)
+        self._unfit = np.ascontiguousarray(~self.bases.T, dtype=kind)
+        self._rooms = [problem.capacity - size for size in problem.base_sizes]
+        self._all_sized = min(problem.sizes, default=1) > 0
+        self._exclusive = bool(self.excludes.any())
+
+    def look(self, needs: Bits, excludes: Bits, bases: Bits) -> tuple[Bits, Bits]:
+        """Return which units are implied by what sets ask for, and which fit; shapes (sets, units)."""
+        kind = self._sizes.dtype
+        lacking = (~needs).astype(kind)
+        added = lacking @ self._sized
+        implied = added == 0 if self._all_sized else lacking @ self._needed == 0
+        used = needs @ self._sizes
+        fits = np.zeros(added.shape, dtype=np.bool_)
+        for b, room in enumerate(self._rooms):
+            fits |= (added <= (room - used)[:, None]) & bases[:, b, None] & self.bases[:, b]
+        if len(self._rooms) > 1:
+            implied &= bases.astype(kind) @ self._unfit == 0
+        if self._exclusive:
+            fits &= needs.astype(kind) @ self._excluded == 0
+            fits &= excludes.astype(kind) @ self._needed == 0
+            implied &= (~excludes).astype(kind) @ self._excluded == 0
+        return implied, fits
+
+
+def _bits(masks: list[int], width: int) -> Bits:
+    matrix = np.zeros((len(masks), width), dtype=np.bool_)
+    for row, mask in enumerate(masks):
+        matrix[row, members(mask)] = True
+    return matrix
+
+
+def maximal_images(problem: Problem, budget: Budget) -> Images | None:
     """Return all images to which no unit can be added; None where there are too many for the budget."""
-    units = problem.units
-    everything = [u for u in range(len(units)) if problem.fits(problem.empty.joined(units[u]))]
-    found: list[int] = []
-    limit = min(_MAX_NODES, budget.left / _UNITS_A_NODE)
-    nodes = 0
-    # a node: what the image asks for, its units, the least unit to add, the units that still fit
-    stack = [(problem.empty, 0, 0, everything)]
-    while stack and nodes < limit:
-        whole, image, least, fitting = stack.pop()
-        nodes += 1
-        if not fitting:
-            found.append(image)
-        for u in fitting:
-            if u < least:
-                continue
-            larger = whole.joined(units[u])
-            implied = [v for v in fitting if larger.implies(units[v])]
-            if implied[0] == u:  # else this closed set is met from a smaller unit
-                closed = image
-                for v in implied:
-                    closed |= 1 << v
-                left = [v for v in fitting if not closed >> v & 1 and problem.fits(larger.joined(units[v]))]
-                stack.append((larger, closed, u + 1, left))
-    budget.charge(nodes * _UNITS_A_NODE)
-    return None if stack else tuple(sorted(tuple(members(image)) for image in found if image))
+    tables, count = _Tables(problem), len(problem.units)
+    stack, found, lengths, cells = [_nothing(problem)], [], [], 0
+    a_set = _UNITS_A_PRODUCT * count * len(problem.sizes) + _UNITS_A_CELL * (count + len(problem.sizes))
+    while stack:
+        if budget.spent or cells > _MAX_CELLS:
+            return None
+        sets, rows, units = _taken(stack)
+        budget.charge(_UNITS_A_ROUND + a_set * len(rows))
+        for start in range(0, len(rows), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            larger, maximal = _extended(tables, sets, rows[part], units[part])
+            if len(larger):
+                stack.append(larger)
+            found.append(np.nonzero(maximal)[1].astype(np.int32))
+            lengths.append(np.count_nonzero(maximal, axis=1))
+            cells += len(found[-1])
+    empty = np.zeros(0, dtype=np.int32)
+    return Images(units=np.concatenate([empty, *found]), ends=np.cumsum(np.concatenate([empty, *lengths])))
+
+
+def _nothing(problem: Problem) -> _Sets:
+    """Return the empty set alone."""
+    count, packages = len(problem.units), len(problem.sizes)
+    fitting = [problem.fits(problem.empty.joined(unit)) for unit in problem.units]
+    return _Sets(
+        units=np.zeros((1, count), dtype=np.bool_),
+        fitting=np.array([fitting], dtype=np.bool_).reshape(1, count),
+        least=np.zeros(1, dtype=np.int64),
+        needs=np.zeros((1, packages), dtype=np.bool_),
+        excludes=np.zeros((1, packages), dtype=np.bool_),
+        bases=np.ones((1, len(problem.base_sizes)), dtype=np.bool_),
+    )
+
+
+def _taken(stack: list[_Sets]) -> tuple[_Sets, NDArray[np.int64], NDArray[np.int64]]:
+    """Take some thousands of sets from the end of the stack; return them and the units that each may add."""
+    parts: list[_Sets] = []
+    room = _AT_ONCE
+    while stack and room:
+        last = stack.pop()
+        if len(last) > room:
+            stack.append(last.rows(0, len(last) - room))
+            last = last.rows(len(last) - room, len(last))
+        parts.append(last)
+        room -= len(last)
+    sets = _Sets.joined(parts)
+    rows, units = np.nonzero(sets.fitting & (np.arange(sets.fitting.shape[1]) >= sets.least[:, None]))
+    return sets, rows, units
+
+
+def _extended(
+    tables: _Tables, sets: _Sets, rows: NDArray[np.int64], units: NDArray[np.int64]
+) -> tuple[_Sets, Bits]:
+    """Add to each row its unit; return the sets that can grow on, and the units of the maximal ones."""
+    needs = sets.needs[rows] | tables.needs[units]
+    excludes = sets.excludes[rows] | tables.excludes[units]
+    bases = sets.bases[rows] & tables.bases[units]
+    implied, fits = tables.look(needs, excludes, bases)
+    fitting = sets.fitting[rows]
+    implied &= fitting
+    fits &= fitting & ~implied
+    new = implied.argmax(axis=1) == units  # else this closed set is met from a smaller unit
+    full = new & ~fits.any(axis=1)
+    grows = new & (fits & (np.arange(fits.shape[1]) > units[:, None])).any(axis=1)
+    closed = sets.units[rows] | implied
+    larger = _Sets(
+        units=closed[grows],
+        fitting=fits[grows],
+        least=units[grows] + 1,
+        needs=needs[grows],
+        excludes=excludes[grows],
+        bases=bases[grows],
+    )
+    return larger, closed[full]

@@ -1,0 +1,1 @@
+"""From a plan and a dataset to a dataset whose tasks share the plan's environments."""
