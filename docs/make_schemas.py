@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 from partition.plan.document import Curve, Plan
+from partition.rewrite.manifest import Manifest
 
-SCHEMAS = {"plan.schema.json": Plan, "curve.schema.json": Curve}
+SCHEMAS = {"plan.schema.json": Plan, "curve.schema.json": Curve, "manifest.schema.json": Manifest}
 
 
 def schema(name: str) -> str:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from partition.api import count, explain, load_plan, load_tasks, propose, sweep
+    from partition.api import count, explain, load_plan, load_tasks, propose, rewrite, sweep
 
-__all__ = ["count", "explain", "load_plan", "load_tasks", "propose", "sweep"]
+__all__ = ["count", "explain", "load_plan", "load_tasks", "propose", "rewrite", "sweep"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,10 +9,11 @@ from partition.environments.census import Census
 from partition.environments.drivers import explain as explain_tasks
 from partition.plan import propose as proposing
 from partition.plan import sweep as sweeping
-from partition.plan.document import load_plan
 from partition.plan.limits import limits_for
 from partition.plan.problem import read_problem
 from partition.plan.standing import Standing, read_standing
+from partition.rewrite.command import rewrite_dataset as rewrite
+from partition.rewrite.export import read_plan as load_plan
 from partition.tasks.dataset import open_dataset, read_all
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from partition.plan.document import Curve, Plan
     from partition.tasks.model import Task
 
-__all__ = ["count", "explain", "load_plan", "load_tasks", "propose", "sweep"]
+__all__ = ["count", "explain", "load_plan", "load_tasks", "propose", "rewrite", "sweep"]
 
 
 def load_tasks(source: str, *, strict: bool = False) -> list[Task]:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from partition.errors import InputError
 
+TEMPORARY = ".envfold-"
+"""How the names of files start that are not whole yet."""
+
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` to a temporary name beside `path`, flush it to disk, and rename it.
@@ -21,7 +24,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     path = Path(path)
     temporary: Path | None = None
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".envfold-")
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
         temporary = Path(name)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)

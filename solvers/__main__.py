@@ -2,6 +2,10 @@
 
 import sys
 
-from solvers.cli.main import main
+from solvers.cli.interrupt import end_on_interrupt
+
+end_on_interrupt()
+
+from solvers.cli.main import main  # noqa: E402 - loads the numerical libraries
 
 sys.exit(main())

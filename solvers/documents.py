@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,14 +82,16 @@ class Faults:
             raise DocumentError(self._faults, self._more)
 
 
-def decode(data: bytes) -> str:
-    """Return `data` as text.
+def decode(data: bytes | str) -> str:
+    """Return `data` as text, which it may be already.
 
     Raises
     ------
     DocumentError
         It is not UTF-8.
     """
+    if isinstance(data, str):
+        return data
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -97,26 +101,78 @@ def decode(data: bytes) -> str:
         ) from error
 
 
-def read_object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in `data`; NaN and infinities are kept for their reader to refuse by place.
+def read_json(data: bytes | str, faults: Faults) -> Any:
+    """Return the value that `data` is in JSON.
+
+    NaN and infinities are kept for their reader to refuse by place. A key that comes twice is a fault and
+    has its last value.
 
     Raises
     ------
     DocumentError
-        It is not UTF-8, not JSON, not an object, nested too deeply, or a key comes twice.
+        It is not UTF-8, not JSON, or nested too deeply.
     """
     text = decode(data)
+    repeated: list[tuple[dict[str, Any], list[str]]] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        document = dict(pairs)
+        if len(document) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            repeated.append((document, sorted(key for key, count in counts.items() if count > 1)))
+        return document
+
     try:
-        document = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
         what = f"not JSON: {error.msg[0].lower()}{error.msg[1:]} (column {error.colno})"
         raise DocumentError([Fault(what=what, line=error.lineno)]) from error
     except RecursionError as error:
         raise DocumentError([Fault(what="nested too deeply to be an instance")]) from error
-    except ValueError as error:
-        if isinstance(error, DocumentError):
-            raise
-        raise DocumentError([Fault(what=f"not JSON: {error}")]) from error
+    except ValueError as error:  # all else that the parser refuses
+        digits = sys.get_int_max_str_digits()
+        raise DocumentError([Fault(what=f"a number has more than {digits} digits")]) from error
+    if repeated:
+        places = _places(value, {id(document) for document, _ in repeated})
+        paths = [inside(places.get(id(document), ""), key) for document, keys in repeated for key in keys]
+        for path in sorted(paths):
+            faults.add("the key comes twice", path=path)
+    return value
+
+
+def _places(value: Any, wanted: set[int]) -> dict[int, str]:
+    """Return the paths of the wanted objects, which are known by their id, within `value`."""
+    places: dict[int, str] = {}
+    stack = [("", value)]
+    while stack:
+        path, inner = stack.pop()
+        if isinstance(inner, dict):
+            if id(inner) in wanted:
+                places[id(inner)] = path
+            stack += [(inside(path, key), item) for key, item in inner.items()]
+        elif isinstance(inner, list):
+            stack += [
+                (f"{path}[{place}]", item)
+                for place, item in enumerate(inner)
+                if isinstance(item, dict | list)
+            ]
+    return places
+
+
+def inside(path: str, key: str) -> str:
+    """Return the path of a key of the object at `path`."""
+    return f"{path}.{shorten(key)}" if path else shorten(key)
+
+
+def read_object(data: bytes | str, faults: Faults) -> dict[str, Any]:
+    """Return the JSON object in `data`, as `read_json` does.
+
+    Raises
+    ------
+    DocumentError
+        Also if it is not an object.
+    """
+    document = read_json(data, faults)
     if not isinstance(document, dict):
         raise DocumentError([Fault(what=f"is {kind_of(document)}, not an object")])
     return document
@@ -136,15 +192,6 @@ def shown(value: Any) -> str:
     """Return a JSON value for a message: numbers as they are, the rest by its kind."""
     text = repr(value) if type(value) in {int, float} else kind_of(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        seen: set[str] = set()
-        twice = sorted({key for key, _ in pairs if key in seen or seen.add(key)})  # type: ignore[func-returns-value]
-        raise DocumentError([Fault(what="the key comes twice", path=shorten(key)) for key in twice])
-    return document
 
 
 def shorten(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Make the two virtual environments that the snapshot keys are compared in.
+"""Make the two virtual environments that the snapshot keys are compared in, and tasks are run with podman.
 
 ``python tests/harbor_venvs.py`` makes ``.venv-harbor-0.26.0`` and ``.venv-harbor-0.16.1`` beside this
 repository's ``tests``, unless they are there already. Harbor needs Python 3.12 or later, which need not be
@@ -72,7 +72,7 @@ def make(version: str) -> Path:
     """Return the Python of a virtual environment with this version of Harbor, made where it is missing."""
     folder = _folder(version)
     python = folder / "bin" / "python"
-    if python.exists() and _installed(python) == version:
+    if python.exists() and _installed(python) == version and (python.parent / "podman-compose").exists():
         return python
     base = _python_312()
     if base is None:
@@ -88,6 +88,7 @@ def make(version: str) -> Path:
             "-q",
             "--disable-pip-version-check",
             f"harbor=={version}",
+            "podman-compose",
         ],
         check=True,
     )

@@ -3,6 +3,8 @@
     python experiments/02-solvers/dense.py greedy
     python experiments/02-solvers/dense.py envfold --time-limit 60
     python experiments/02-solvers/dense.py cpsat-naive --time-limit 60
+    python experiments/02-solvers/dense.py cpsat-naive-2 --time-limit 60     (two workers)
+    python experiments/02-solvers/dense.py highs --time-limit 60             (radius form)
 
 Appends a line to ``results/dense.jsonl``; a run that is there already is not made again.
 """
@@ -12,53 +14,63 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import resource
 import time
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from ortools.sat.python import cp_model
+from peers import cpsat_naive, highs
+from records import HERE, append, code, machine, read
 
-from solvers.result import Limits
 from solvers.selection.document import SelectionDocument, dump
-from solvers.selection.greedy import greedy
 from solvers.selection.instance import SelectionInstance
-from solvers.selection.reduce import reduce_instance
-from solvers.selection.select import select
 
-RESULTS = Path(__file__).parent / "results" / "dense.jsonl"
-SOLVERS = ("greedy", "envfold", "cpsat-naive")
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from peers import Outcome
+
+RESULTS = HERE / "results" / "dense.jsonl"
+SOLVERS = ("greedy", "envfold", "cpsat-naive", "cpsat-naive-2", "highs")
+UNITS = 10**6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("solver", choices=SOLVERS)
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds; for envfold, units of work")
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        help="processor seconds a worker; for envfold, units of work",
+    )
     given = parser.parse_args()
     instance = random_instance()
+    package = "highspy" if given.solver == "highs" else "ortools"
     wanted = {
         "solver": given.solver,
-        "ortools": version("ortools"),
+        package: version(package),
         "time_limit": given.time_limit,
+        "limit_of": "work" if given.solver in {"envfold", "greedy"} else "processor time",
         "instance_sha256": hashlib.sha256(dump(SelectionDocument(instance=instance))).hexdigest(),
+        "machine": machine(),
     }
-    if any({**line, **wanted} == line for line in read()):
+    if given.solver in {"envfold", "greedy"}:
+        wanted["code"] = code("selection")
+    if any({**line, **wanted} == line for line in read(RESULTS)):
         return
-    started = time.perf_counter()
-    found = {"greedy": by_greedy, "envfold": by_envfold, "cpsat-naive": by_naive_model}[given.solver](
-        instance, given.time_limit
-    )
-    seconds = round(time.perf_counter() - started, 1)
-    peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    line = json.dumps({**wanted, **found, "seconds": seconds, "peak_mb": peak})
-    with RESULTS.open("a", encoding="utf-8") as stream:
-        stream.write(line + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    print(line)
+    by = {"greedy": by_greedy, "envfold": by_envfold}.get(given.solver, by_peer(given.solver))
+    started, used = time.perf_counter(), time.process_time()
+    found = by(instance, given.time_limit)
+    line = {
+        **wanted,
+        **found,
+        "seconds": round(time.perf_counter() - started, 1),
+        "cpu_seconds": round(time.process_time() - used, 1),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+    append(RESULTS, line)
+    print(json.dumps(line))
 
 
 def random_instance() -> SelectionInstance:
@@ -74,17 +86,18 @@ def random_instance() -> SelectionInstance:
     )
 
 
-def read() -> list[dict[str, Any]]:
-    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
-    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
-
-
 def by_greedy(instance: SelectionInstance, limit: float) -> dict[str, Any]:  # noqa: ARG001 - it takes none
+    from solvers.selection.greedy import greedy  # noqa: PLC0415 - ortools and highspy do not load together
+    from solvers.selection.reduce import reduce_instance  # noqa: PLC0415
+
     chosen = greedy(reduce_instance(instance).problem)
     return {"status": "FEASIBLE", "objective": passes(instance, list(chosen)), "bound": None}
 
 
 def by_envfold(instance: SelectionInstance, limit: float) -> dict[str, Any]:
+    from solvers.result import Limits  # noqa: PLC0415
+    from solvers.selection.select import select  # noqa: PLC0415
+
     result = select(instance, Limits(deterministic_time=limit))
     return {
         "status": result.status.value,
@@ -94,33 +107,34 @@ def by_envfold(instance: SelectionInstance, limit: float) -> dict[str, Any]:
     }
 
 
-def by_naive_model(instance: SelectionInstance, limit: float) -> dict[str, Any]:
-    """Return what CP-SAT makes of a Boolean a pair and implications, with one worker and default settings."""
-    n, m = instance.probabilities.shape
-    values = np.rint(instance.weights[:, None] * instance.probabilities * 1e6).astype(np.int64)
-    model = cp_model.CpModel()
-    opened = [model.new_bool_var("") for _ in range(m)]
-    terms, gains = [], []
-    for i in range(n):
-        row = [model.new_bool_var("") for _ in range(m)]
-        model.add_at_most_one(row)
-        for j in range(m):
-            model.add_implication(row[j], opened[j])
-        terms += row
-        gains += values[i].tolist()
-    model.add(cp_model.LinearExpr.sum(opened) <= instance.max_new)
-    model.maximize(cp_model.LinearExpr.weighted_sum(terms, gains))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.max_time_in_seconds = limit
-    status = solver.solve(model)
-    found = status in {cp_model.OPTIMAL, cp_model.FEASIBLE}
-    chosen = [j for j in range(m) if solver.boolean_value(opened[j])] if found else []
+def by_peer(solver: str) -> Any:
+    """Return the solver as a function of the instance and the limit."""
+
+    def run(instance: SelectionInstance, limit: float) -> dict[str, Any]:
+        distances, k = as_costs(instance), instance.max_new
+        if solver == "highs":
+            outcome = highs(distances, k, limit)
+        else:
+            outcome = cpsat_naive(distances, k, limit, workers=2 if solver.endswith("-2") else 1)
+        return described(instance, outcome)
+
+    return run
+
+
+def as_costs(instance: SelectionInstance) -> NDArray[np.int64]:
+    """Return what each pair falls short of certainty, in millionths of a pass; shape (n, m)."""
+    weights = instance.weights[:, None]
+    costs: NDArray[np.int64] = np.rint(weights * (1 - instance.probabilities) * UNITS).astype(np.int64)
+    return costs
+
+
+def described(instance: SelectionInstance, outcome: Outcome) -> dict[str, Any]:
+    total = float(instance.weights.sum())
+    answered = outcome.cost is not None
     return {
-        "status": solver.status_name(status),
-        "objective": solver.objective_value / 1e6 if found else None,
-        "objective_reassigned": passes(instance, chosen) if found else None,
-        "bound": round(solver.best_objective_bound / 1e6, 3),
+        "status": "OPTIMAL" if outcome.proven else "FEASIBLE" if answered else "UNKNOWN",
+        "objective": None if outcome.cost is None else round(total - outcome.cost / UNITS, 3),
+        "bound": None if outcome.bound is None else round(total - outcome.bound / UNITS, 3),
     }
 
 

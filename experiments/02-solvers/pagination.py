@@ -1,37 +1,39 @@
 """The pagination instances of Grange, Kacem & Martin: envfold's composition solver beside what is on record.
 
     python experiments/02-solvers/pagination.py --which proven
-    python experiments/02-solvers/pagination.py --which open --work 60
+    python experiments/02-solvers/pagination.py --which open --work 60 --shard 1/2
 
 Each instance runs in a process of its own; its line is appended to ``results/pagination.jsonl`` at once.
-Started again, the script makes only the runs that are not there yet (same version, instance and limit).
-``--table`` prints what is there and runs nothing.
+Started again, the script makes only the runs that are not there yet (same code, instance and limit), first
+those of instances that no code has been run on. Shards may run beside each other. ``--table`` prints what is
+there and runs nothing; of several runs of an instance the last counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
+import re
 import subprocess
 import sys
 import time
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from pmed import read
+from pagination_peers import BENCH, comparison
+from records import HERE, append, code, machine, read
 
-HERE = Path(__file__).parent
-BENCH = HERE.parents[1].parent / "shared" / "bench" / "pagination" / "gauss"
 RESULTS = HERE / "results" / "pagination.jsonl"
+WORK = 60.0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--which", choices=("proven", "open"), default="proven", help="by CPLEX, in an hour")
-    parser.add_argument("--work", type=float, default=60.0, help="units of counted work an instance")
+    parser.add_argument(
+        "--which", choices=("proven", "open", "all"), default="proven", help="by CPLEX, in an hour"
+    )
+    parser.add_argument("--work", type=float, default=WORK, help="units of counted work an instance")
+    parser.add_argument("--shard", type=shard, default=(1, 1), metavar="I/N", help="the I-th of N parts")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--one", nargs=2, metavar=("FILE", "RECORD"), help="for the script itself")
     given = parser.parse_args()
@@ -41,19 +43,32 @@ def main() -> None:
     if given.table:
         print("\n".join(table(read(RESULTS))))
         return
-    there = {(line["file"], line["record"], line["work"], line["version"]) for line in read(RESULTS)}
-    for name, record, known in instances():
-        if (known["proven"] is None) == (given.which == "proven"):
-            continue
-        if (name, record, given.work, version("envfold")) in there:
-            continue
-        command = [sys.executable, __file__, "--work", str(given.work), "--one", name, str(record)]
-        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        with RESULTS.open("a", encoding="utf-8") as stream:
-            stream.write(ended.stdout.splitlines()[-1] + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        print(ended.stdout.splitlines()[-1])
+    for name, record in waiting(given.which, given.shard, given.work):
+        line = in_a_process(name, record, given.work)
+        append(RESULTS, line)
+        print(json.dumps(line), flush=True)
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Return I and N of ``I/N``."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with 1 <= I <= N")
+    return int(match[1]), int(match[2])
+
+
+def waiting(which: str, part: tuple[int, int], work: float) -> list[tuple[str, int]]:
+    """Return what this code has not been run on, what no code has been run on first."""
+    wanted = [
+        (name, record)
+        for name, record, known in instances()
+        if which == "all" or (known["proven"] is not None) == (which == "proven")
+    ][part[0] - 1 :: part[1]]
+    own = code("composition")
+    lines = [line for line in read(RESULTS) if line["work"] == work]
+    ran = {(line["file"], line["record"]) for line in lines}
+    there = {(line["file"], line["record"]) for line in lines if line.get("code") == own}
+    return sorted((key for key in wanted if key not in there), key=lambda key: key in ran)
 
 
 def instances() -> list[tuple[str, int, dict[str, Any]]]:
@@ -68,6 +83,37 @@ def instances() -> list[tuple[str, int, dict[str, Any]]]:
     return found
 
 
+def in_a_process(name: str, number: int, work: float) -> dict[str, Any]:
+    """Return the line of a run in a fresh process; a crash or an overrun is a line too."""
+    command = [sys.executable, __file__, "--work", str(work), "--one", name, str(number)]
+    started = time.perf_counter()
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=10 * work + 300, check=False)
+        if ended.returncode == 0:
+            return dict(json.loads(ended.stdout.splitlines()[-1]))
+        why = (ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"])[-1]
+    except subprocess.TimeoutExpired:
+        why = "killed: far over its time limit"
+    known = next(known for file, record, known in instances() if (file, record) == (name, number))
+    line = heading(name, number, work, known)
+    return {**line, "status": "FAILED", "why": why, "seconds": round(time.perf_counter() - started, 3)}
+
+
+def heading(name: str, number: int, work: float, known: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "file": name,
+        "record": number,
+        "work": work,
+        "version": version("envfold"),
+        "code": code("composition"),
+        "ortools": version("ortools"),
+        "machine": machine(),
+        "cplex_optimum": known["proven"],
+        "best_known": known["best"],
+        "cplex_bound": known["lower"],
+    }
+
+
 def run(name: str, number: int, work: float) -> dict[str, Any]:
     """Return the line of one run: from the instance in memory to the checked answer."""
     from solvers.composition.compose import compose  # noqa: PLC0415 - its import is not the run's
@@ -76,49 +122,59 @@ def run(name: str, number: int, work: float) -> dict[str, Any]:
 
     instance = read_pagination((BENCH / name).read_text(encoding="utf-8"))[number]
     known = next(known for file, record, known in instances() if (file, record) == (name, number))
-    started = time.perf_counter()
+    line = heading(name, number, work, known)
+    started, used = time.perf_counter(), time.process_time()
     result = compose(instance, Limits(deterministic_time=work))
     return {
-        "file": name,
-        "record": number,
-        "work": work,
-        "version": version("envfold"),
-        "ortools": version("ortools"),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        "cplex_optimum": known["proven"],
-        "best_known": known["best"],
-        "cplex_bound": known["lower"],
+        **line,
         "pages": int(result.objective),
         "bound": int(result.bound),
         "status": result.status.value,
         "method": result.method,
         "seconds": round(time.perf_counter() - started, 3),
+        "cpu_seconds": round(time.process_time() - used, 3),
     }
 
 
+def newest(lines: list[dict[str, Any]], work: float = WORK) -> list[dict[str, Any]]:
+    """Return the last run of each instance, in the order of the files."""
+    found = {(line["file"], line["record"]): line for line in lines if line["work"] == work}
+    return [found[key] for key in sorted(found)]
+
+
 def table(lines: list[dict[str, Any]]) -> list[str]:
-    """Return the runs counted by kind, as Markdown, and each answer below the best known."""
+    """Return the runs counted by kind, as Markdown, each answer below the best known, and the peers."""
+    lines = newest(lines)
+    answered = [line for line in lines if line["status"] != "FAILED"]
     rows = [
-        "| instances | run | proven | equal to best known | better | worse | slowest s |",
-        "|---|" + "--:|" * 6,
+        "| instances | run | proven | equal to best known | better | worse | failed | slowest s |",
+        "|---|" + "--:|" * 7,
     ]
     for kind, proven in (("proven by CPLEX", True), ("open", False)):
-        here = [line for line in lines if (line["cplex_optimum"] is not None) == proven]
+        run_ = [line for line in lines if (line["cplex_optimum"] is not None) == proven]
+        here = [line for line in answered if (line["cplex_optimum"] is not None) == proven]
         counts = [
-            len(here),
+            len(run_),
             sum(line["status"] == "OPTIMAL" for line in here),
             sum(line["pages"] == line["best_known"] for line in here),
             sum(line["pages"] < line["best_known"] for line in here),
             sum(line["pages"] > line["best_known"] for line in here),
-            max((line["seconds"] for line in here), default=0),
+            len(run_) - len(here),
+            max((round(line["seconds"], 1) for line in here), default=0),
         ]
         rows.append(f"| {kind} | " + " | ".join(map(str, counts)) + " |")
-    for line in lines:
+    rows += [*comparison(answered), "", "Answers below the best known:", ""]
+    for line in answered:
         if line["pages"] < line["best_known"]:
             proof = "proven" if line["status"] == "OPTIMAL" else f"bound {line['bound']}"
             rows.append(
-                f"\n{line['file']} [{line['record']}]: {line['pages']}, was {line['best_known']}; {proof}"
+                f"* {line['file']} [{line['record']}]: {line['pages']}, was {line['best_known']}; {proof}"
             )
+    worse = [line for line in answered if line["pages"] > line["best_known"]]
+    rows += ["", "Answers above the best known:", ""] if worse else []
+    rows += [
+        f"* {line['file']} [{line['record']}]: {line['pages']}, known {line['best_known']}" for line in worse
+    ]
     return rows
 
 

@@ -4,7 +4,8 @@
     python experiments/02-solvers/pmed.py highs --instances 1-15 --time-limit 60
 
 Every run is a process of its own, and its line is appended to ``results/pmed.jsonl`` at once. Started again,
-the script makes only the runs that are not there yet (same solver, version, instance and limit).
+the script makes only the runs that are not there yet (same solver, version, instance and limit; for envfold,
+also the same code).
 """
 
 from __future__ import annotations
@@ -12,23 +13,24 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import platform
 import resource
 import subprocess
 import sys
 import time
 from dataclasses import asdict
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from peers import PEERS, Outcome
+from records import HERE, append, code, machine
+from records import read as read_all
 
 from solvers.selection.pmedian import PMedian, load_pmedian
 
-HERE = Path(__file__).parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 BENCH = HERE.parents[1].parent / "shared" / "bench" / "pmed"
 RESULTS = HERE / "results" / "pmed.jsonl"
 OURS = "envfold"
@@ -37,7 +39,10 @@ PACKAGES = {
     "highs": "highspy",
     "scip": "pyscipopt",
     "cpsat-naive": "ortools",
+    "cpsat-radius": "ortools",
+    "spopt": "spopt",
     "fasterpam": "kmedoids",
+    "apricot": "apricot-select",
 }
 """The package whose version decides what a solver does."""
 
@@ -46,7 +51,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("solver", choices=sorted(PACKAGES))
     parser.add_argument("--instances", default="1-40", help="as 1-15 or 1,2,7")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds; for envfold, units of work")
+    parser.add_argument(
+        "--time-limit", type=float, default=60.0, help="processor seconds; for envfold, units"
+    )
     parser.add_argument(
         "--one", action="store_true", help="run here and print the line, for the script itself"
     )
@@ -58,11 +65,11 @@ def main() -> None:
         if done(given.solver, number, given.time_limit):
             continue
         line = in_a_process(given.solver, number, given.time_limit)
-        with RESULTS.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        print(f"{line['instance']} {given.solver}: {line.get('cost')} {line['status']} {line['seconds']} s")
+        append(RESULTS, line)
+        print(
+            f"{line['instance']} {given.solver}: {line.get('cost')} {line['status']} {line['seconds']} s",
+            flush=True,
+        )
 
 
 def numbers(text: str) -> list[int]:
@@ -75,19 +82,13 @@ def numbers(text: str) -> list[int]:
 
 
 def read(path: Path = RESULTS) -> list[dict[str, Any]]:
-    """Return the runs so far; a last line that a crash cut off does not count."""
-    runs = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            runs.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return runs
+    """Return the runs so far."""
+    return read_all(path)
 
 
 def done(solver: str, number: int, limit: float) -> bool:
-    wanted = {"solver": solver, "version": version(PACKAGES[solver]), "instance": f"pmed{number}"}
-    return any({**line, **wanted, "time_limit": limit} == line for line in read())
+    wanted = heading(solver, number, limit)
+    return any({**line, **wanted} == line for line in read())
 
 
 def in_a_process(solver: str, number: int, limit: float) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def in_a_process(solver: str, number: int, limit: float) -> dict[str, Any]:
     ]
     started = time.perf_counter()
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=5 * limit + 120, check=False)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=12 * limit + 120, check=False)
         if ended.returncode == 0:
             return dict(json.loads(ended.stdout.splitlines()[-1]))
         why = (ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"])[-1]
@@ -120,7 +121,9 @@ def heading(solver: str, number: int, limit: float) -> dict[str, Any]:
         "solver": solver,
         "version": version(PACKAGES[solver]),
         "time_limit": limit,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "limit_of": {OURS: "work", "spopt": "wall time"}.get(solver, "processor time"),
+        "machine": machine(),
+        **({"code": code("selection")} if solver == OURS else {}),
     }
 
 
@@ -150,8 +153,12 @@ def run(solver: str, number: int, limit: float) -> dict[str, Any]:
 
 def import_first(solver: str) -> None:
     """Import what the solver needs, so that no run is charged for it."""
-    module = {OURS: "solvers.selection.select", "cpsat-naive": "ortools.sat.python.cp_model"}
-    __import__(module.get(solver, PACKAGES[solver]))
+    if solver == "apricot":  # compiles itself when it is used first
+        PEERS[solver](np.arange(4)[:, None] + np.arange(4), 1, 0)
+        return
+    module = {OURS: "solvers.selection.select", "spopt": "spopt.locate"}
+    ortools = "ortools.sat.python.cp_model"
+    __import__(module.get(solver, ortools if PACKAGES[solver] == "ortools" else PACKAGES[solver]))
 
 
 def ours(problem: PMedian, limit: float) -> tuple[Outcome, dict[str, Any]]:

@@ -8,9 +8,7 @@ from partition.environments.default_bases import (
     CONDA,
     CONDA_KIND,
     PLAIN,
-    PLAIN_KIND,
     DefaultBase,
-    is_official_python,
     kind_of,
     python_base,
 )
@@ -22,20 +20,18 @@ if TYPE_CHECKING:
 def base_of(features: TaskFeatures) -> tuple[DefaultBase, str | None]:
     """Return the base for one class, and the interpreter that it gives (None: the packages decide).
 
-    What an environment.yml or conda names needs a conda image. A base that brings more than a distribution
-    is kept, and so is one that comes with the interpreter or for which none is stated. An interpreter that
-    was installed onto a plain base is had from the official image, which every task can share.
+    A task with a Dockerfile keeps its base: what it does beyond what is shared is replayed, and would mean
+    something else on another distribution. Without one, what an environment.yml or conda names needs a
+    conda image, and everything else the official image of its interpreter.
     """
-    own = features.base
-    kind = None if own is None else kind_of(own)
-    follows_file = any(name.endswith((".yml", ".yaml")) for name in features.requirement_files)
-    if (features.conda or follows_file) and kind in {None, PLAIN_KIND}:
-        return CONDA, features.python
-    if own is not None and (kind != PLAIN_KIND or features.python is None or is_official_python(own)):
+    if features.base is not None:
         base = DefaultBase(
-            image=own, distribution=features.distribution or "", release=features.release or ""
+            image=features.base, distribution=features.distribution or "", release=features.release or ""
         )
         return base, features.python
+    follows_file = any(name.endswith((".yml", ".yaml")) for name in features.requirement_files)
+    if features.conda or follows_file:
+        return CONDA, features.python
     if features.python is not None:
         return python_base(features.python), features.python
     return (PLAIN, None) if features.repo is None else (python_base("3.11"), "3.11")

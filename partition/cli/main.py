@@ -23,6 +23,8 @@ _COMMANDS = {
     "explain": "Say why a dataset needs that many.",
     "propose": "Choose at most K environments and assign every task.",
     "sweep": "Draw the curve of predicted oracle yield against K.",
+    "rewrite": "Write a dataset anew, its tasks in the environments of a plan.",
+    "export": "Write a plan as one Python module for a patcher.",
 }
 """Name of each command, also of its module beside this one, and its line in ``--help``."""
 

@@ -115,6 +115,11 @@ def find_release(distribution: str | None, release: str | None) -> Release | Non
     return _releases().get((distribution or "", release or ""))
 
 
+def releases_of(distribution: str) -> tuple[str, ...]:
+    """Return the releases of a distribution that the table has, oldest first."""
+    return tuple(each.release for each in _releases().values() if each.distribution == distribution)
+
+
 def _from_table(repository: str, tag: str) -> tuple[str | None, str | None, str | None]:
     for row_repository, pattern, *cells in _images():
         if not fnmatchcase(repository, row_repository):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from partition.environments.modes import changed_mode
 from partition.environments.syntax import expand_text, heredoc_name, ignore_matcher
 from partition.tasks.model import Kind
 
@@ -117,8 +118,14 @@ def read_copy(
     files: list[Copied] = []
     missing: list[str] = []
     folder = target.endswith("/") or target in folders or len(sources) > 1
+    parents = step.instruction.flag("parents") is not None
     for source in local:
-        roots = _matches(source, entries)
+        if parents:
+            found = _with_parents(source, entries, target, step, excluded)
+            files += found
+            missing += [] if found else [source]
+            continue
+        roots = match_sources(source, entries)
         if not roots:
             missing.append(source)
         inside = folder or len(roots) > 1
@@ -140,7 +147,7 @@ def _heredocs(step: Step, target: str, escape: str) -> list[Copied]:
                 source=heredoc.name,
                 destination=destination,
                 size=size,
-                mode=0o644,
+                mode=_mode(step, 0o644),
                 line=step.line,
                 content=content,
                 content_line=heredoc.line,
@@ -160,7 +167,7 @@ def _excluded(step: Step) -> list[str]:
     return [flag.partition("=")[2] for flag in step.instruction.flags if flag.startswith("--exclude=")]
 
 
-def _matches(source: str, entries: Sequence[Entry]) -> list[str]:
+def match_sources(source: str, entries: Sequence[Entry]) -> list[str]:
     """Return the context paths that a source names; the root of the context is the empty string."""
     path = posixpath.normpath("/" + source).strip("/")
     if not path:
@@ -206,7 +213,6 @@ def _below(
     root: str, entries: Sequence[Entry], target: str, step: Step, *, inside: bool, excluded: Sequence[str]
 ) -> list[Copied]:
     """Copy the file `root`, or the contents of the folder `root`, to `target`."""
-    parents = step.instruction.flag("parents") is not None
     matcher = ignore_matcher(excluded) if excluded else None
     prefix = f"{root}/" if root else ""
     found = []
@@ -215,11 +221,10 @@ def _below(
             continue
         if entry.path == root:
             inner = root.rpartition("/")[2]
-            name = entry.path if parents else inner
-            destination = posixpath.join(target, name) if inside or parents else target
+            destination = posixpath.join(target, inner) if inside else target
         elif entry.path.startswith(prefix):
             inner = entry.path[len(prefix) :]
-            destination = posixpath.join(target, entry.path if parents else inner)
+            destination = posixpath.join(target, inner)
         else:
             continue
         if matcher is not None and matcher.matches(inner):
@@ -239,6 +244,35 @@ def _below(
     return found
 
 
+def _with_parents(
+    source: str, entries: Sequence[Entry], target: str, step: Step, excluded: Sequence[str]
+) -> list[Copied]:
+    """Copy with the folders above, those behind ``/./`` only; the pattern may hold ``**``."""
+    root, pivot, pattern = source.partition("/./")
+    if not pivot:
+        root, pattern = "", source
+    prefix = posixpath.normpath(f"/{root}/").lstrip("/")
+    prefix = f"{prefix}/" if prefix else ""
+    wanted = ignore_matcher([posixpath.normpath(f"/{pattern}").strip("/") or "*"])
+    unwanted = ignore_matcher(excluded)
+    return [
+        Copied(
+            source=entry.path,
+            destination=posixpath.join(target, entry.path[len(prefix) :]),
+            size=entry.size,
+            mode=_mode(step, entry.mode),
+            line=step.line,
+        )
+        for entry in entries
+        if entry.kind is not Kind.DIRECTORY
+        and entry.path.startswith(prefix)
+        and wanted.matches(entry.path[len(prefix) :])
+        and not unwanted.matches(entry.path[len(prefix) :])
+    ]
+
+
 def _mode(step: Step, mode: int) -> int:
-    wanted = step.instruction.flag("chmod") or ""
-    return int(wanted, 8) if re.fullmatch(r"[0-7]{3,4}", wanted) else mode
+    try:
+        return changed_mode(mode, step.instruction.flag("chmod") or "", is_folder=False)
+    except ValueError:
+        return mode

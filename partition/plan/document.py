@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from pathlib import Path
 from typing import Any, Literal
@@ -147,6 +148,32 @@ class Plan(_Document):
     environments: list[Environment]
     assignment: dict[str, Assignment]
     refused: list[Refusal]
+
+    def assigned(self, task_id: str) -> Assignment:
+        """Return where a task goes.
+
+        Raises
+        ------
+        InputError
+            The plan does not fold such a task; ids that are close are named.
+        """
+        if task_id in self.assignment:
+            return self.assignment[task_id]
+        refused = next((each.reason for each in self.refused if each.task == task_id), None)
+        if refused is not None:
+            raise InputError(f"{task_id} is not folded: {refused}", hint="it keeps its own environment")
+        close = difflib.get_close_matches(task_id, self.assignment, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "name a task of the plan's dataset"
+        raise InputError(f"the plan has no task {task_id!r}", hint=hint)
+
+    def environment_of(self, task_id: str) -> Environment:
+        """Return a task's shared environment; see `assigned`."""
+        name = self.assigned(task_id).environment
+        return next(each for each in self.environments if each.name == name)
+
+    def dockerfile_for(self, task_id: str) -> str:
+        """Return the Dockerfile of a task's shared environment; see `assigned`."""
+        return self.environment_of(task_id).dockerfile
 
 
 class CurvePoint(_Document):

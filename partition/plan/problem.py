@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from partition.candidates.generate import Candidates, generate
 from partition.candidates.sizes import predicted_size
+from partition.environments.replacing import why_not
 from partition.errors import EnvfoldError, Fault, InputError
 from partition.features.classes import classes_of
 from partition.features.extract import features_of
@@ -21,7 +23,7 @@ from partition.yields.table import ClassTable
 from solvers.selection.instance import SelectionInstance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,16 +104,22 @@ def read_problem(
     standing: Standing,
     *,
     strict: bool = False,
+    refused: Mapping[str, str] = MappingProxyType({}),
     tick: Callable[[], None] = lambda: None,
 ) -> Problem:
     """Read a dataset and predict every class in every candidate.
+
+    Parameters
+    ----------
+    refused
+        Tasks that are not to be folded, whatever their features say, and why.
 
     Raises
     ------
     InputError
         No task can be folded, or `strict` and at least one task is at fault; carries every fault.
     """
-    features, refused, faults, digest = _read_features(dataset, tick)
+    features, refusals, faults, digest = _read_features(dataset, refused, tick)
     if faults and strict:
         raise InputError(f"{dataset.source}: {len(faults)} fault{'s' * (len(faults) > 1)}", faults=faults)
     if not features:
@@ -129,22 +137,38 @@ def read_problem(
             dataset=dataset.source,
             kind=str(dataset.kind),
             revision=dataset.revision,
-            tasks=len(features) + len(refused),
+            tasks=len(features) + len(refusals),
             digest=digest,
             existing=standing.existing_digest,
             previous=standing.previous_digest,
             faults=[str(fault) for fault in faults],
         ),
         faults=tuple(faults),
-        refused=tuple(sorted(refused, key=lambda item: item.task)),
+        refused=tuple(sorted(refusals, key=lambda item: item.task)),
         features=features,
         table=table,
         candidates=candidates,
         environments=environments,
         yields=yields,
-        predictions=yields.predict(environments),
+        predictions=_replayable(yields.predict(environments), table, environments),
         sizes=np.array([predicted_size(item) for item in environments], dtype=np.int64),
         previous=standing.previous_assignment(table, environments),
+    )
+
+
+def _replayable(
+    predictions: Predictions, table: ClassTable, environments: Sequence[SharedEnvironment]
+) -> Predictions:
+    """Allow a task with a Dockerfile only where its base has a stand-in: there alone it can be rewritten."""
+    bases = [item.base for item in table.features]
+    shared = [item.base for item in environments]
+    known = {base: [not why_not(base, name) for name in shared] for base in {*bases} if base is not None}
+    fits = np.ones_like(predictions.allowed)
+    for row, base in enumerate(bases):
+        if base is not None:
+            fits[row] = known[base]
+    return replace(
+        predictions, mean=np.where(fits, predictions.mean, 0.0), allowed=predictions.allowed & fits
     )
 
 
@@ -159,8 +183,13 @@ def yield_model() -> YieldModel:
     )
 
 
+def digest_of(digests: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of a dataset, from (id, digest) of each of its tasks in any order."""
+    return hashlib.sha256(repr(sorted(digests)).encode()).hexdigest()
+
+
 def _read_features(
-    dataset: Dataset, tick: Callable[[], None]
+    dataset: Dataset, known: Mapping[str, str], tick: Callable[[], None]
 ) -> tuple[dict[str, TaskFeatures], list[Refusal], list[Fault], str]:
     features: dict[str, TaskFeatures] = {}
     refused: list[Refusal] = []
@@ -172,6 +201,9 @@ def _read_features(
             faults.append(item)
             continue
         digests.append((item.id, item.digest))
+        if item.id in known:
+            refused.append(Refusal(task=item.id, reason=known[item.id]))
+            continue
         try:
             found = features_of(item)
         except EnvfoldError as error:
@@ -183,7 +215,7 @@ def _read_features(
         else:
             # where each came from is for `explain --features`; here it would outweigh all the rest
             features[item.id] = replace(found, sources=())
-    digest = hashlib.sha256(repr(sorted(digests)).encode()).hexdigest()
+    digest = digest_of(digests)
     return dict(sorted(features.items())), refused, faults, digest
 
 

@@ -131,6 +131,24 @@ def read_standing(existing: Path | None, previous: Path | None) -> Standing:
     )
 
 
+def standing_of(plan: Plan, digest: str) -> Standing:
+    """Return what stands when a plan is made again: its own environments, those that exist and the others.
+
+    Parameters
+    ----------
+    digest
+        SHA-256 of the plan's document.
+    """
+    exists = [item for item in plan.environments if item.exists]
+    return Standing(
+        names=tuple(sorted(item.snapshot for item in exists)),
+        known=tuple(_environment(item, exists=True, origin="existing") for item in exists),
+        previous=plan,
+        existing_digest=plan.inputs.existing,
+        previous_digest=digest,
+    )
+
+
 def _existing(data: bytes, where: str) -> tuple[tuple[str, ...], tuple[SharedEnvironment, ...]]:
     text = data.decode("utf-8", "replace")
     if '"schema_version"' in text and text.lstrip().startswith("{"):

@@ -25,11 +25,14 @@ class State:
         Absolute.
     user
         As USER says, expanded (``app``, ``1000:1000``); None for root.
+    arguments
+        Names in `environment` whose value is an ARG's, sorted: the container does not see it.
     """
 
     environment: tuple[tuple[str, str], ...] = ()
     workdir: str = "/"
     user: str | None = None
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +63,13 @@ class Run(Step):
         What is executed: the shell with the whole script as its last argument, or the exec form's words.
     script
         A file to write and execute in place of `argv`, where a heredoc starts with ``#!``; else None.
+    caches
+        Targets of ``--mount=type=cache``, absolute: what is written there does not stay in the image.
     """
 
     argv: tuple[str, ...]
     script: str | None = None
+    caches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +79,17 @@ class Put(Step):
     Parameters
     ----------
     path
-        Absolute path in the image; folders above it are made as needed.
+        Absolute path in the image; folders above it are made as needed. Where it is a folder already, a file
+        goes inside it by its source's name.
     entry
-        Kind, bytes and link target; `entry.path` names the source in messages only.
+        Kind, bytes and link target; `entry.path` is the source, whose last part is its name.
     mode
-        Permission bits; None for a folder that may exist already and then stays as it is.
+        Permission bits; None for a folder that may exist already and then stays as it is, and is 0755
+        where it is made; None for links and archives, which have none.
     owner
-        ``user:group`` as given by ``--chown``, expanded; None for root.
+        As ``--chown`` gives it, expanded (``app``, ``app:users``, ``1000``): a name alone brings its own
+        group, a number alone the group of that number. Also of the folders above that are made. None for
+        root.
     unpack
         Whether `entry` is an archive (ADD) whose members are unpacked into the folder `path`.
     """

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 from partition.errors import Fault, InputError
 from partition.tasks.columns import open_parquet
-from partition.tasks.directory import find_files, find_tasks, read_directory
+from partition.tasks.directory import Folder, find_files, find_tasks
 from partition.tasks.embedded import TABLES, embedded_table
-from partition.tasks.hub import fetch, find_repository, find_repository_tasks, read_repository
-from partition.tasks.parquet import check_columns, read_parquet
+from partition.tasks.hub import download_repository, fetch, find_repository, find_repository_tasks
+from partition.tasks.parquet import check_columns, read_rows
+from partition.tasks.piece import Ready
 from partition.tasks.spec_table import is_spec_table, read_csv, read_jsonl, read_parquet_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from partition.tasks.model import Task
+    from partition.tasks.piece import Piece
 
 _TABLES = {".csv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
 
@@ -49,15 +51,15 @@ class Dataset:
         The commit that a Hub repository was resolved to; None elsewhere.
     size
         Number of tasks where it is cheap to know; None elsewhere.
-    read
-        Starts a fresh stream.
+    pieces
+        Starts a fresh stream of tasks that are not read yet.
     """
 
     source: str
     kind: SourceKind
     revision: str | None = None
     size: int | None = None
-    read: Callable[[], Iterator[Task | Fault]] = field(repr=False, compare=False)
+    pieces: Callable[[], Iterator[Piece]] = field(repr=False, compare=False)
 
     def tasks(self) -> Iterator[Task | Fault]:
         """Yield tasks and faults in the dataset's order; a task whose id was seen becomes a fault.
@@ -69,7 +71,7 @@ class Dataset:
         """
         places: dict[str, str] = {}
         nothing = True
-        for item in self.read():
+        for item in chain.from_iterable(piece.read() for piece in self.pieces()):
             nothing = False
             if isinstance(item, Fault) or item.id not in places:
                 yield item
@@ -131,7 +133,9 @@ def open_dataset(source: str, *, endpoint: str | None = None) -> Dataset:
     """
     if source in TABLES:
         table = embedded_table(source)
-        return Dataset(source=source, kind=SourceKind.EMBEDDED, read=lambda: read_csv(table, where=source))
+        return Dataset(
+            source=source, kind=SourceKind.EMBEDDED, pieces=lambda: map(Ready, read_csv(table, where=source))
+        )
     if source.startswith("hf://"):
         return _open_repository(source, endpoint)
     path = Path(source)
@@ -154,7 +158,7 @@ def _open_directory(source: str, root: Path) -> Dataset:
             source=source,
             kind=SourceKind.DIRECTORY,
             size=len(found),
-            read=lambda: read_directory(root, found),
+            pieces=lambda: (Folder(root, each) for each in found),
         )
     files = find_files(root, ".parquet")
     if not files:
@@ -179,7 +183,7 @@ def _open_files(source: str, files: list[Path]) -> Dataset:
         source=source,
         kind=next(iter(kinds)),
         size=None if None in rows else sum(filter(None, rows)),
-        read=lambda: chain.from_iterable(_read_file(path, str(path)) for path in files),
+        pieces=lambda: chain.from_iterable(_read_file(path, str(path)) for path in files),
     )
 
 
@@ -200,11 +204,11 @@ def _recognise(path: Path, where: str) -> tuple[SourceKind, int | None]:
         return SourceKind.PARQUET, file.metadata.num_rows
 
 
-def _read_file(path: Path, where: str) -> Iterator[Task | Fault]:
+def _read_file(path: Path, where: str) -> Iterator[Piece]:
     kind, _ = _recognise(path, where)
     if kind is SourceKind.PARQUET:
-        return read_parquet(path, where=where)
-    return _TABLES.get(path.suffix.lower(), read_parquet_table)(path, where=where)
+        return read_rows(path, where=where)
+    return map(Ready, _TABLES.get(path.suffix.lower(), read_parquet_table)(path, where=where))
 
 
 def _open_repository(source: str, endpoint: str | None) -> Dataset:
@@ -216,7 +220,7 @@ def _open_repository(source: str, endpoint: str | None) -> Dataset:
             kind=SourceKind.HUB,
             revision=repository.commit,
             size=len(tasks),
-            read=lambda: read_repository(repository, tasks),
+            pieces=lambda: download_repository(repository, tasks),
         )
     files = repository.ending_in(".parquet") or repository.ending_in(*_TABLES)
     if not files:
@@ -228,7 +232,7 @@ def _open_repository(source: str, endpoint: str | None) -> Dataset:
         source=source,
         kind=SourceKind.HUB,
         revision=repository.commit,
-        read=lambda: chain.from_iterable(
+        pieces=lambda: chain.from_iterable(
             _read_file(fetch(repository, path), f"{source}/{path}") for path in files
         ),
     )

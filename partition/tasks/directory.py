@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,26 +80,48 @@ def find_files(root: Path, suffix: str) -> list[Path]:
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
-def read_directory(root: Path, found: list[Found]) -> Iterator[Task | Fault]:
-    """Yield, in order, the tasks that `find_tasks` found below `root`, and their faults.
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What `find_tasks` found at one place below `root`, not looked into yet."""
 
-    The files' bytes stay on disk until they are asked for. The id of a task is its path below
-    `root` with ``/`` between the parts; a single task given as `root` is called by its name.
-    """
-    for each in found:
-        identifier = _shown(each.path) or _name(root)
-        where = str(root / _shown(each.path))
-        if each.fault:
-            yield Fault(where=where, what=each.fault, hint=each.hint, task=identifier)
-            continue
+    root: Path
+    found: Found
+
+    @property
+    def size(self) -> int:
+        """Return 0: its files stay on disk."""
+        return 0
+
+    @property
+    def name(self) -> str | None:
+        """Return None: it is no row of a table."""
+        return None
+
+    def read(self) -> Iterator[Task | Fault]:
+        """Yield the task, or its faults.
+
+        The files' bytes stay on disk until they are asked for. The id of a task is its path below `root`
+        with ``/`` between the parts; a single task given as `root` is called by its name.
+        """
+        found = self.found
+        identifier = _shown(found.path) or _name(self.root)
+        where = str(self.root / _shown(found.path))
+        if found.fault:
+            yield Fault(where=where, what=found.fault, hint=found.hint, task=identifier)
+            return
         try:
-            if CONTROL.search(_as_utf8(each.path, where)):
+            if CONTROL.search(_as_utf8(found.path, where)):
                 raise _refused(where, "its name holds a control character", "rename it")
-            files = read_tree(Path(root, os.fsdecode(each.path)), where=where)
+            files = read_tree(Path(self.root, os.fsdecode(found.path)), where=where)
         except InputError as error:
             yield from belonging_to(identifier, error)
-            continue
+            return
         yield from assemble(identifier, where, files)
+
+
+def read_directory(root: Path, found: list[Found]) -> Iterator[Task | Fault]:
+    """Yield, in order, the tasks that `find_tasks` found below `root`, and their faults."""
+    return chain.from_iterable(Folder(root, each).read() for each in found)
 
 
 def read_tree(folder: Path, *, where: str | None = None) -> Tree:

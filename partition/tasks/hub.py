@@ -137,10 +137,37 @@ def find_repository_tasks(repository: Repository) -> dict[str, list[str]]:
     return {folder: members for folder, members in tasks.items() if members}
 
 
-def read_repository(repository: Repository, tasks: dict[str, list[str]]) -> Iterator[Task | Fault]:
-    """Yield the tasks that `find_repository_tasks` found, in the order of their paths.
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """A task directory of a repository, in the local copy of it."""
 
-    The Hub lists no permission bits: every file is taken for ``0o644``.
+    repository: Repository
+    folder: Path
+    task: str
+    members: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Return 0: its files stay on disk."""
+        return 0
+
+    @property
+    def name(self) -> str | None:
+        """Return None: it is no row of a table."""
+        return None
+
+    def read(self) -> Iterator[Task | Fault]:
+        """Yield the task, or its faults; every file is ``0o644``, as the Hub lists no permissions."""
+        task = self.task
+        identifier = task or self.repository.name.rpartition("/")[2]
+        where = f"{self.repository.source}/{task}" if task else self.repository.source
+        start = len(task) + 1 if task else 0
+        sources = {path[start:]: Path(self.folder, path) for path in self.members}
+        yield from assemble(identifier, where, _tree(sources, identifier.rpartition("/")[2]))
+
+
+def download_repository(repository: Repository, tasks: dict[str, list[str]]) -> Iterator[Downloaded]:
+    """Yield the tasks that `find_repository_tasks` found, in the order of their paths, downloaded.
 
     Raises
     ------
@@ -148,15 +175,13 @@ def read_repository(repository: Repository, tasks: dict[str, list[str]]) -> Iter
         The files cannot be downloaded.
     """
     with _explained(repository.source, repository.endpoint), _bars_on_terminals_only():
-        folder = HfApi(endpoint=repository.endpoint).snapshot_download(
-            repository.name, repo_type="dataset", revision=repository.commit
+        folder = Path(
+            HfApi(endpoint=repository.endpoint).snapshot_download(
+                repository.name, repo_type="dataset", revision=repository.commit
+            )
         )
     for task, members in tasks.items():
-        identifier = task or repository.name.rpartition("/")[2]
-        where = f"{repository.source}/{task}" if task else repository.source
-        start = len(task) + 1 if task else 0
-        sources = {path[start:]: Path(folder, path) for path in members}
-        yield from assemble(identifier, where, _tree(sources, identifier.rpartition("/")[2]))
+        yield Downloaded(repository, folder, task, tuple(members))
 
 
 def _tree(sources: dict[str, Path], name: str) -> Tree:

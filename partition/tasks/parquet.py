@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -47,11 +49,47 @@ def check_columns(file: Any, where: str) -> None:
             )
 
 
-def read_parquet(path: Path, *, where: str) -> Iterator[Task | Fault]:
-    """Yield the tasks and faults of one file in row order; ``data.parquet[12]`` is row 12, from 0.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row, not looked into yet.
 
-    A task's id is its ``path`` without ``.tar.gz``. At most a few rows are in memory at a time,
-    whatever the size of the row groups.
+    Parameters
+    ----------
+    path, archive
+        The cells as bytes; None for null, and for an archive that is too large (`size` says how large).
+    where
+        The row's place in messages.
+    size
+        Bytes of the archive.
+    """
+
+    path: bytes | None
+    archive: bytes | None
+    where: str
+    size: int
+
+    @property
+    def name(self) -> str | None:
+        """Return the path as it is written."""
+        return None if self.path is None else self.path.decode("utf-8", "backslashreplace")
+
+    def read(self) -> Iterator[Task | Fault]:
+        """Yield the row's task, or its faults."""
+        return _task(self)
+
+
+def read_parquet(path: Path, *, where: str) -> Iterator[Task | Fault]:
+    """Yield the tasks and faults of one file in row order; arguments and errors are those of `read_rows`.
+
+    A task's id is its ``path`` without ``.tar.gz``.
+    """
+    return chain.from_iterable(row.read() for row in read_rows(path, where=where))
+
+
+def read_rows(path: Path, *, where: str) -> Iterator[Row]:
+    """Yield the rows of one file; ``data.parquet[12]`` is row 12, from 0.
+
+    At most a few rows are in memory at a time, whatever the size of the row groups.
 
     Raises
     ------
@@ -67,7 +105,7 @@ def read_parquet(path: Path, *, where: str) -> Iterator[Task | Fault]:
             ):
                 for name, archive in zip(batch.column(PATH), batch.column(BINARY), strict=True):
                     number += 1
-                    yield from _task(name, archive, f"{where}[{number}]")
+                    yield _row(name, archive, f"{where}[{number}]")
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"{where}: damaged after row {number}: {error}", hint="download or write the file again"
@@ -92,24 +130,34 @@ def _batch_size(file: Any, where: str) -> int:
     return rows
 
 
-def _task(path: Any, archive: Any, where: str) -> Iterator[Task | Fault]:
-    if not path.is_valid or not archive.is_valid:
-        column = BINARY if path.is_valid else PATH
-        yield Fault(where=where, what=f"{column} is null", hint="write the row again")
+def _row(path: Any, archive: Any, where: str) -> Row:
+    packed = archive.as_buffer() if archive.is_valid else None
+    size = 0 if packed is None else packed.size
+    return Row(
+        path=path.as_buffer().to_pybytes() if path.is_valid else None,
+        archive=None if packed is None or size > MAX_BYTES else packed.to_pybytes(),
+        where=where,
+        size=size,
+    )
+
+
+def _task(row: Row) -> Iterator[Task | Fault]:
+    if row.size > MAX_BYTES:
+        what = f"{BINARY} holds {row.size:,} bytes, more than {MAX_BYTES:,}"
+        yield Fault(where=row.where, what=what, hint="leave the task out")
         return
-    packed = archive.as_buffer()
-    if packed.size > MAX_BYTES:
-        what = f"{BINARY} holds {packed.size:,} bytes, more than {MAX_BYTES:,}"
-        yield Fault(where=where, what=what, hint="leave the task out")
+    if row.path is None or row.archive is None:
+        column = PATH if row.path is None else BINARY
+        yield Fault(where=row.where, what=f"{column} is null", hint="write the row again")
         return
     try:
-        identifier = _identifier(path.as_buffer().to_pybytes(), where)
+        identifier = _identifier(row.path, row.where)
         name = identifier.rpartition("/")[2]
-        files = read_archive(packed.to_pybytes(), where=where, name=name, task=identifier)
+        files = read_archive(row.archive, where=row.where, name=name, task=identifier)
     except InputError as error:
         yield from error.faults
         return
-    yield from assemble(identifier, where, files)
+    yield from assemble(identifier, row.where, files)
 
 
 def _identifier(raw: bytes, where: str) -> str:

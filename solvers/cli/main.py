@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from solvers.cli.compose import command as compose_command
+from solvers.cli.interrupt import INTERRUPTED
 from solvers.cli.output import UnwrittenError, say
 from solvers.cli.reading import UnreadableError
 from solvers.cli.select import command as select_command
@@ -17,7 +18,7 @@ from solvers.cli.select import command as select_command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_INPUT, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
+_INPUT, _USAGE, _BUG = 1, 2, 3
 _BROKEN_PIPE = 141
 """What a shell reports for a process that SIGPIPE ended (128 + 13)."""
 
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INPUT
     except (KeyboardInterrupt, click.Abort):
         say("interrupted")
-        return _INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         # https://docs.python.org/3/library/signal.html#note-on-sigpipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -31,10 +31,10 @@ _OPTIONS = (
         metavar="S",
         default=60.0,
         show_default=True,
-        help="Units of counted work for the proof, about a second each on a slow core, less on a fast one. "
-        "No clock is read, so that the same limit stops at the same place everywhere; reading FILE, "
-        "reducing it, the first search and the first bound are always made and not counted. 0: a checked "
-        "answer with a bound.",
+        help="No clock is read: S units of counted work for the proof, about a second each on a slow core, "
+        "less on a fast one, so that the same limit gives the same answer everywhere. Reading FILE, reducing "
+        "it, the first search and the first bound are always made and not counted. 0: a checked answer with "
+        "a bound.",
     ),
     click.option("--seed", type=click.IntRange(0, MAX_SEED), metavar="N", default=0, show_default=True),
     click.option(

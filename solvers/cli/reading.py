@@ -6,16 +6,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from solvers.composition.document import CompositionDocument
+from solvers.composition.document import load as load_composition
 from solvers.composition.pagination import read_pagination
-from solvers.documents import DocumentError, Fault, decode
-from solvers.errors import InvalidInstanceError
+from solvers.documents import DocumentError
 from solvers.selection.document import SelectionDocument, load
 from solvers.selection.pmedian import PMedian, load_pmedian
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from solvers.composition.instance import CompositionInstance
 
 _SHOWN = 20
 
@@ -47,7 +46,7 @@ def read_selection(source: str) -> tuple[SelectionDocument, PMedian | None]:
     """
     data = _bytes(source)
     try:
-        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        if _begins(data, b"{", b"["):
             return load(data), None
         median = load_pmedian(data)
         vertices = tuple(map(str, range(1, len(median.distances) + 1)))
@@ -56,12 +55,19 @@ def read_selection(source: str) -> tuple[SelectionDocument, PMedian | None]:
         raise UnreadableError(_lines(source, error)) from error
 
 
-def read_composition(source: str, record: int) -> tuple[CompositionInstance, int]:
-    """Read one record of a pagination file.
+def read_composition(source: str, record: int | None) -> tuple[CompositionDocument, int]:
+    """Read a composition instance: a document of its own, or one record of a pagination file.
+
+    Parameters
+    ----------
+    source
+        A path, or ``-`` for stdin.
+    record
+        Which record of a pagination file, from 0; the first by default.
 
     Returns
     -------
-    The instance, and how many records the file holds.
+    The document, and how many records the file holds: 0 where it is no pagination file.
 
     Raises
     ------
@@ -70,24 +76,33 @@ def read_composition(source: str, record: int) -> tuple[CompositionInstance, int
     """
     data = _bytes(source)
     try:
-        instances = read_pagination(decode(data))
+        if not _begins(data, b"{"):
+            instances = read_pagination(data)
+        elif record is None:
+            return load_composition(data), 0
+        else:
+            raise UnreadableError([f"error: {_called(source)}: is one instance, without records"])
     except DocumentError as error:
         raise UnreadableError(_lines(source, error)) from error
-    except InvalidInstanceError as error:
-        faults = [Fault(what=fault) for fault in error.faults]
-        raise UnreadableError(_lines(source, DocumentError(faults))) from error
-    if record >= len(instances):
+    if (record or 0) >= len(instances):
         what = f"error: {_called(source)}: has {len(instances)} records, the last is {len(instances) - 1}"
         raise UnreadableError([what if instances else f"error: {_called(source)}: has no records"])
-    return instances[record], len(instances)
+    return CompositionDocument(instance=instances[record or 0]), len(instances)
+
+
+def _begins(data: bytes, *characters: bytes) -> bool:
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(characters)
 
 
 def _bytes(source: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UnreadableError([f"error: {source}: not read: {why}"]) from error
+    if not data.strip():
+        raise UnreadableError([f"error: {_called(source)}: is empty"])
+    return data
 
 
 def _lines(source: str, error: DocumentError) -> list[str]:

@@ -20,8 +20,10 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack
 
+from solvers.composition.knapsack import filled
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _PRICE_UNITS = 10**5
 _SMOOTHING = 0.6
 _LESS_SMOOTHING = 0.3
+_PRICING_SHARE = 0.3
 _LP_UNITS_A_CELL = 2e-8
 _LP_UNITS = 2e-3
 _TOLERANCE = 1e-6
@@ -101,28 +104,39 @@ def fewest_bound(problem: Problem, known: Sequence[Image], pricing: Pricing, bud
 
 
 def coverage_bound(
-    problem: Problem, count: int, known: Sequence[Image], pricing: Pricing, budget: Budget
+    problem: Problem,
+    count: int,
+    known: Sequence[Image],
+    pricing: Pricing,
+    budget: Budget,
+    *,
+    met: Iterable[Image] = (),
 ) -> Columns:
-    """Bound what `count` images are worth from above; `known` is such a choice."""
+    """Bound what `count` images are worth from above; `known` is such a choice, `met` more images."""
     value = problem.gain(known)
     gains = np.array([unit.gain for unit in problem.units], dtype=np.int64)
+    step = int(np.gcd.reduce(gains)) or 1
     columns = Columns(bound=int(gains.sum()), prices=np.zeros_like(gains))
-    for image in known:
+    for image in (*known, *_around_each(problem, gains)):
         columns.add(problem.closed(image))
-    centre, smoothing = gains / 2.0, _SMOOTHING
+    for image in met:
+        columns.add(image)
+    least, centre, smoothing = columns.bound, gains / 2.0, _SMOOTHING
     while not budget.spent and columns.bound > value:
         prices, lp = _coverage_prices(columns, gains, count, budget)
-        if columns.bound <= np.floor(lp + _TOLERANCE):
+        if columns.bound <= np.floor(lp / step + _TOLERANCE) * step:
             columns.converged = True
             break
         point = np.rint(smoothing * centre + (1 - smoothing) * prices)
         point = np.clip(point, 0, gains).astype(np.int64)
-        images, worth = pricing.best(point, budget)
+        images, worth = pricing.best(point, budget.part(_PRICING_SHARE))
         if worth is not None:
             bound = int((gains - point).sum()) + count * worth
-            if bound < columns.bound or columns.worth == 0:
-                columns.bound, centre = min(columns.bound, bound), point.astype(np.float64)
+            if bound < least or columns.worth == 0:
+                least, centre = bound, point.astype(np.float64)
+                columns.bound = min(columns.bound, bound // step * step)
                 columns.prices, columns.worth = point, worth
+        # every image is to be taken in, so no generator
         added = [image for image in images if columns.add(image)]
         if added:
             smoothing = _SMOOTHING
@@ -133,6 +147,12 @@ def coverage_bound(
             break
     columns.converged |= columns.bound <= value
     return columns
+
+
+def _around_each(problem: Problem, gains: NDArray[np.int64]) -> list[Image]:
+    """Return for each unit an image with it, so that the first prices are not blind to what it needs."""
+    given = [int(gain) for gain in gains]
+    return [filled(problem, given, (u,)) for u in range(len(given))]
 
 
 def _membership(columns: Columns, budget: Budget) -> csr_matrix:

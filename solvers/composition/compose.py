@@ -40,7 +40,7 @@ def compose(instance: CompositionInstance, limits: Limits | None = None) -> Comp
         result = _fewest(instance, demands, small, fewest(small.problem, limits))
     else:
         count = min(int(instance.max_images or 0), len(small.problem.units))
-        result = _coverage(instance, demands, small, coverage(small.problem, count, limits))
+        result = covered(instance, demands, small, coverage(small.problem, count, limits))
     assert_composition(instance, result)
     return result
 
@@ -78,9 +78,10 @@ def _fewest(
     )
 
 
-def _coverage(
+def covered(
     instance: CompositionInstance, demands: Demands, small: Reduced, answer: Answer
 ) -> CompositionResult:
+    """Return an answer to the reduced problem as one to an instance with the goal COVERAGE."""
     images = composed(instance, demands, small.images(answer.images))
     assignment = assigned(instance, images)
     objective = expected_passes(instance, images, assignment)

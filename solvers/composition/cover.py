@@ -72,6 +72,7 @@ class CoverModel:
         solver.parameters.linearization_level = 2
         solver.parameters.max_deterministic_time = budget.left
         solver.parameters.random_seed = seed
+        solver.parameters.catch_sigint_signal = False  # or an interrupt only ends this search, and is lost
         status = solver.solve(self._model)
         budget.charge(solver.response_proto.deterministic_time)
         self.status = Status[solver.status_name(status)] if status != cp_model.MODEL_INVALID else _invalid()

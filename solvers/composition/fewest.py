@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solvers.budget import Budget
 from solvers.composition.columns import fewest_bound
+from solvers.composition.covering_lp import covering_bound
 from solvers.composition.dissolve import dissolved
+from solvers.composition.ejection import ejection_search
 from solvers.composition.listing import maximal_images
 from solvers.composition.model import ImagesModel, ranked
-from solvers.composition.neighbourhood import searched
 from solvers.composition.overload import overload_and_remove
 from solvers.composition.placement import best_fusion, by_size, first_fit
-from solvers.composition.pricing import Listed, Searched
+from solvers.composition.pricing import Listed
 from solvers.composition.set_cover import Cover, cover
 from solvers.composition.simple_bounds import clique, volume_bound
+from solvers.composition.union_knapsack import UnionKnapsack
 from solvers.result import Status
 
 if TYPE_CHECKING:
@@ -25,12 +29,15 @@ if TYPE_CHECKING:
     from solvers.composition.problem import Image, Problem
     from solvers.result import Limits
 
-_EARLY_SHARE = 0.05
+_EARLY_SHARE = 0.02
+_QUICK_SHARE = 0.1
 _COLUMNS_SHARE = 0.4
-_LISTING_SHARE = 0.2
-_COVER_SHARE = 0.6
+_LISTING_SHARE = 0.35
+_COVER_SHARE = 0.8
 _PICK_SHARE = 0.3
 _FEW_COLUMNS = 3000
+_SOME_COLUMNS = 15_000
+_MANY_COLUMNS = 100_000
 _SEARCH_SHARE = 0.4
 
 
@@ -104,18 +111,21 @@ def fewest(problem: Problem, limits: Limits) -> Answer:
     state.raise_to(len(apart), "clique bound")
     budget = Budget(left=limits.deterministic_time)
     _decide(problem, state, apart, budget.part(_EARLY_SHARE), limits.seed)
+    _descend(problem, state, (), budget.part(_QUICK_SHARE), limits.seed)
     known: tuple[Image, ...] = ()
     if not (state.proven or budget.spent):
-        images_listed = maximal_images(problem, budget.part(_LISTING_SHARE))
-        listed = Listed(problem, images_listed) if images_listed else None
-        pricing = listed or Searched(problem, limits.seed)
-        columns = fewest_bound(problem, state.images, pricing, budget.part(_COLUMNS_SHARE))
-        state.raise_to(columns.bound, "column generation")
-        known = tuple(columns.images)
-        if listed and columns.worth:
+        listing = maximal_images(problem, budget.part(_LISTING_SHARE))
+        if listing:
+            listed = Listed(listing)
+            columns = covering_bound(problem, state.images, listed, budget.part(_COLUMNS_SHARE))
+            state.raise_to(columns.bound, "column generation")
             known = listed.most(columns.prices, _FEW_COLUMNS)
-        if listed:
             _cover(problem, state, listed, columns, budget.part(_COVER_SHARE))
+        else:
+            pricing = UnionKnapsack(problem)
+            columns = fewest_bound(problem, state.images, pricing, budget.part(_COLUMNS_SHARE))
+            state.raise_to(columns.bound, "column generation")
+            known = tuple(columns.images)
     _descend(problem, state, known, budget.part(_SEARCH_SHARE), limits.seed)
     _decide(problem, state, apart, budget, limits.seed)
     return Answer(images=state.images, bound=state.lower, apart=apart, methods=(state.found, state.bounded))
@@ -123,16 +133,14 @@ def fewest(problem: Problem, limits: Limits) -> Answer:
 
 def _descend(problem: Problem, state: _State, known: tuple[Image, ...], budget: Budget, seed: int) -> None:
     """Look for one image less, by picking among the known images and by search."""
-    steering = problem.with_gains([1] * len(problem.units))
     while not (state.proven or budget.spent):
         count = len(state.images) - 1
         part = Budget(left=_PICK_SHARE * budget.left, whole=budget)
         found, method = cover(len(problem.units), known, count, part).images, "set covering"
         if not found:
-            start = tuple(sorted(state.images, key=len, reverse=True))[:count]
-            found = searched(steering, start, count, budget, seed, all_served=True)
-            method = "large-neighbourhood search"
-        if steering.gain(found) < len(problem.units):
+            start = sorted(state.images, key=len, reverse=True)
+            found, method = ejection_search(problem, start, count, budget, seed), "ejection search"
+        if not found:
             break
         state.offer(_once(found), method)
 
@@ -156,16 +164,17 @@ def _cover(problem: Problem, state: _State, listed: Listed, columns: Columns, bu
     while not (state.proven or budget.spent) and columns.worth:
         count = state.lower
         least = int(columns.prices.sum()) - (count - 1) * columns.worth
-        usable = listed.at_least(columns.prices, least)
+        worths = listed.priced(columns.prices, budget)
+        usable = np.flatnonzero(worths >= least)
         found = Cover(status=Status.UNKNOWN)
-        if len(usable) > _FEW_COLUMNS:
+        if len(usable) > _SOME_COLUMNS:
             best = listed.most(columns.prices, _FEW_COLUMNS)
             found = cover(len(problem.units), best, count, budget.part(_PICK_SHARE))
-        if not found.images:
-            found = cover(len(problem.units), usable, count, budget)
+        if not found.images and len(usable) <= _MANY_COLUMNS:
+            found = cover(len(problem.units), listed.images_at(usable), count, budget)
         if found.images:
             state.offer(_once(found.images), "set covering")
-        elif found.status is Status.INFEASIBLE:
+        elif found.status is Status.INFEASIBLE and len(usable) <= _MANY_COLUMNS:
             state.raise_to(count + 1, "set covering")
         else:
             break

@@ -11,7 +11,7 @@ would add to each set is one matrix product. All numbers in it are whole, and sm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +29,16 @@ if TYPE_CHECKING:
     Bits = NDArray[np.bool_]
     Numbers = NDArray[np.floating[Any]]
 
+MANY = 10**7
+"""So many images can be held."""
+
 _AT_ONCE = 4096
-_MAX_CELLS = 40_000_000
+_MAX_CELLS = 60_000_000
+_TRIAL_SHARE = 0.1
 _UNITS_A_ROUND = 5e-4
-_UNITS_A_PRODUCT = 4e-11
-_UNITS_A_CELL = 8e-9
+_UNITS_A_PRODUCT = 2e-11
+_UNITS_A_CELL = 4e-9
+_MANY_UNITS = 2**15
 _EXACT_IN_FLOAT32 = 2**24
 
 
@@ -49,7 +54,7 @@ class Images:
         For each image where its units end.
     """
 
-    units: NDArray[np.int32]
+    units: NDArray[np.int16] | NDArray[np.int32]
     ends: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -70,12 +75,14 @@ class Images:
 class _Sets:
     """Closed sets of units, one a row: what is in them, what fits besides, what they ask for.
 
-    `least` is the least unit that may still be added.
+    `least` is the least unit that may still be added, `share` an estimate of what part of the search the set
+    and its extensions are.
     """
 
     units: Bits
     fitting: Bits
     least: NDArray[np.int64]
+    share: NDArray[np.float64]
     needs: Bits
     excludes: Bits
     bases: Bits
@@ -106,11 +113,11 @@ class _Tables:
         self.excludes = _bits([unit.excludes for unit in units], packages)
         self.bases = _bits([unit.bases for unit in units], bases)
         kind = np.float32 if sum(problem.sizes) < _EXACT_IN_FLOAT32 else np.float64
-        self._sizes = np.array(problem.sizes, dtype=kind)
-        self._needed = np.ascontiguousarray(self.needs.T, dtype=kind)
-        self._sized = self._needed * self._sizes[:, None]
-        self._excluded = np.ascontiguousarray(self.excludes.T, dtype=kind)
-        self._unfit = np.ascontiguousarray(~self.bases.T, dtype=kind)
+        self._sizes: Numbers = np.array(problem.sizes, dtype=kind)
+        self._needed: Numbers = self.needs.T.astype(kind, order="C")
+        self._sized: Numbers = self._needed * self._sizes[:, None]
+        self._excluded: Numbers = self.excludes.T.astype(kind, order="C")
+        self._unfit: Numbers = (~self.bases).T.astype(kind, order="C")
         self._rooms = [problem.capacity - size for size in problem.base_sizes]
         self._all_sized = min(problem.sizes, default=1) > 0
         self._exclusive = bool(self.excludes.any())
@@ -141,26 +148,48 @@ def _bits(masks: list[int], width: int) -> Bits:
     return matrix
 
 
-def maximal_images(problem: Problem, budget: Budget) -> Images | None:
-    """Return all images to which no unit can be added; None where there are too many for the budget."""
-    tables, count = _Tables(problem), len(problem.units)
-    stack, found, lengths, cells = [_nothing(problem)], [], [], 0
+def maximal_images(problem: Problem, budget: Budget, most: int = MANY) -> Images | None:
+    """Return all images to which no unit can be added; None where there are too many.
+
+    Parameters
+    ----------
+    budget
+        The search ends when it is spent, and early where it is not going to be enough.
+    most
+        As many images are not too many.
+    """
+    count = len(problem.units)
+    # the largest first: those that were passed over then seldom fit in the end
+    order = sorted(range(count), key=lambda u: (-problem.size(problem.units[u].needs), u))
+    problem = problem.with_units(tuple(problem.units[u] for u in order))
+    place = np.argsort(np.array(order, dtype=np.int64))
+    tables = _Tables(problem)
+    kind = np.int16 if count < _MANY_UNITS else np.int32
+    stack, found, lengths, images, cells = [_nothing(problem)], [], [], 0, 0
     a_set = _UNITS_A_PRODUCT * count * len(problem.sizes) + _UNITS_A_CELL * (count + len(problem.sizes))
+    done, given = 0.0, budget.left
     while stack:
-        if budget.spent or cells > _MAX_CELLS:
+        used = given - budget.left
+        hopeless = used > _TRIAL_SHARE * given and used > done * given
+        if budget.spent or hopeless or images > most or cells > _MAX_CELLS:
             return None
-        sets, rows, units = _taken(stack)
+        sets, rows, added = _taken(stack)
         budget.charge(_UNITS_A_ROUND + a_set * len(rows))
+        done += float(sets.share[rows].sum())
         for start in range(0, len(rows), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            larger, maximal = _extended(tables, sets, rows[part], units[part])
+            larger, maximal = _extended(tables, sets, rows[part], added[part])
             if len(larger):
                 stack.append(larger)
-            found.append(np.nonzero(maximal)[1].astype(np.int32))
+                done -= float(larger.share.sum())
+            found.append(np.nonzero(maximal[:, place])[1].astype(kind))
             lengths.append(np.count_nonzero(maximal, axis=1))
+            images += len(lengths[-1])
             cells += len(found[-1])
-    empty = np.zeros(0, dtype=np.int32)
-    return Images(units=np.concatenate([empty, *found]), ends=np.cumsum(np.concatenate([empty, *lengths])))
+    if images > most:
+        return None
+    units = np.concatenate([np.zeros(0, dtype=kind), *found])
+    return Images(units=units, ends=np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *lengths])))
 
 
 def _nothing(problem: Problem) -> _Sets:
@@ -171,6 +200,7 @@ def _nothing(problem: Problem) -> _Sets:
         units=np.zeros((1, count), dtype=np.bool_),
         fitting=np.array([fitting], dtype=np.bool_).reshape(1, count),
         least=np.zeros(1, dtype=np.int64),
+        share=np.ones(1),
         needs=np.zeros((1, packages), dtype=np.bool_),
         excludes=np.zeros((1, packages), dtype=np.bool_),
         bases=np.ones((1, len(problem.base_sizes)), dtype=np.bool_),
@@ -178,7 +208,10 @@ def _nothing(problem: Problem) -> _Sets:
 
 
 def _taken(stack: list[_Sets]) -> tuple[_Sets, NDArray[np.int64], NDArray[np.int64]]:
-    """Take some thousands of sets from the end of the stack; return them and the units that each may add."""
+    """Take some thousands of sets from the end of the stack; return them and the units that each may add.
+
+    Their shares are those of each extension then.
+    """
     parts: list[_Sets] = []
     room = _AT_ONCE
     while stack and room:
@@ -189,8 +222,9 @@ def _taken(stack: list[_Sets]) -> tuple[_Sets, NDArray[np.int64], NDArray[np.int
         parts.append(last)
         room -= len(last)
     sets = _Sets.joined(parts)
-    rows, units = np.nonzero(sets.fitting & (np.arange(sets.fitting.shape[1]) >= sets.least[:, None]))
-    return sets, rows, units
+    pairs = sets.fitting & (np.arange(sets.fitting.shape[1]) >= sets.least[:, None])
+    rows, units = np.nonzero(pairs)
+    return replace(sets, share=sets.share / np.maximum(1, pairs.sum(axis=1))), rows, units
 
 
 def _extended(
@@ -212,6 +246,7 @@ def _extended(
         units=closed[grows],
         fitting=fits[grows],
         least=units[grows] + 1,
+        share=sets.share[rows[grows]],
         needs=needs[grows],
         excludes=excludes[grows],
         bases=bases[grows],

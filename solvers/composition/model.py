@@ -177,6 +177,7 @@ class ImagesModel:
         solver.parameters.linearization_level = linearization
         solver.parameters.max_deterministic_time = max(budget.left, 0.0)
         solver.parameters.random_seed = seed
+        solver.parameters.catch_sigint_signal = False  # or an interrupt only ends this search, and is lost
         status = solver.solve(self.model)
         budget.charge(solver.response_proto.deterministic_time)
         if status not in _STATUS:

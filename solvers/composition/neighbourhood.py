@@ -1,7 +1,6 @@
 """Large-neighbourhood search: two to four images are made anew by CP-SAT, the others stay.
 
-After Shaw 1998, doi:10.1007/3-540-49481-2_30. Where everything is to be served, a unit that is left out
-weighs more from step to step, as in breakout search (Morris 1993).
+After Shaw 1998, doi:10.1007/3-540-49481-2_30.
 """
 
 from __future__ import annotations
@@ -23,33 +22,17 @@ _MAX_STEPS = 5000
 
 
 def searched(
-    problem: Problem, images: tuple[Image, ...], count: int, budget: Budget, seed: int, *, all_served: bool
+    problem: Problem, images: tuple[Image, ...], count: int, budget: Budget, seed: int
 ) -> tuple[Image, ...]:
-    """Return `count` images at least as good as `images`, within the budget.
-
-    Parameters
-    ----------
-    all_served
-        Whether gains only steer: the search ends when all units are served.
-    """
+    """Return `count` images worth at least as much as `images`, within the budget."""
     random = Random(seed)  # noqa: S311 -- a seeded choice of neighbourhoods, no secret
     images = (*images, *[()] * (count - len(images)))
-    gains = [unit.gain for unit in problem.units]
-    total = sum(gains)
-    best, best_gain = images, problem.gain(images)
+    total = problem.gain([range(len(problem.units))])
     for _ in range(_MAX_STEPS):
-        if budget.spent or best_gain == total or not count:
+        if budget.spent or not count or problem.gain(images) == total:
             break
-        steering = problem.with_gains(gains)
-        freed = _related(steering, images, random)
-        images = _remade(steering, images, freed, budget, random)
-        gain = problem.gain(images)
-        if gain > best_gain:
-            best, best_gain = images, gain
-        if all_served:
-            left = remaining(problem, images)
-            gains = [value + (1 if rest else 0) for value, rest in zip(gains, left, strict=True)]
-    return tuple(image for image in best if image)
+        images = _remade(problem, images, _related(problem, images, random), budget, random)
+    return tuple(image for image in images if image)
 
 
 def _related(problem: Problem, images: tuple[Image, ...], random: Random) -> list[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
 from solvers.composition.instance import CompositionInstance, Goal
-from solvers.errors import InvalidInstanceError
+from solvers.documents import Faults, kind_of, read_json, shown
+from solvers.fields import array_of, not_size
 
 
 def pagination(tiles: list[list[int]], capacity: int) -> CompositionInstance:
@@ -33,40 +33,41 @@ def pagination(tiles: list[list[int]], capacity: int) -> CompositionInstance:
     )
 
 
-def read_pagination(text: str) -> tuple[CompositionInstance, ...]:
-    """Read the instances of one file: a list of records with `tiles` and `capacity`.
+def read_pagination(data: bytes | str) -> tuple[CompositionInstance, ...]:
+    """Read the instances of one file: an array of records with `tiles` and `capacity`.
 
     Raises
     ------
-    InvalidInstanceError
+    DocumentError
         With every fault, by record.
     """
-    try:
-        records = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInstanceError([f"not JSON: {error}"]) from error
+    faults = Faults()
+    records = read_json(data, faults)
     if not isinstance(records, list):
-        raise InvalidInstanceError([f"a {type(records).__name__}, not a list of records"])
-    faults = [f"[{n}]{fault}" for n, record in enumerate(records) for fault in _faults(record)]
-    if faults:
-        raise InvalidInstanceError(faults)
+        faults.add(f"is {kind_of(records)}, not an array of records")
+        records = []
+    for place, record in enumerate(records):
+        _check_record(record, f"[{place}]", faults)
+    faults.raise_any()
     return tuple(pagination(record["tiles"], record["capacity"]) for record in records)
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _faults(record: Any) -> list[str]:
+def _check_record(record: Any, path: str, faults: Faults) -> None:
     if not isinstance(record, dict):
-        return [f" is a {type(record).__name__}, not a record"]
-    faults = []
-    if not _is_count(record.get("capacity")):
-        faults.append(f".capacity is {record.get('capacity')!r}, not a whole number >= 0")
-    tiles = record.get("tiles")
-    if not isinstance(tiles, list):
-        return [*faults, f".tiles is {tiles!r}, not a list"]
-    for place, tile in enumerate(tiles):
-        if not isinstance(tile, list) or not all(map(_is_count, tile)):
-            faults.append(f".tiles[{place}] is {tile!r}, not a list of whole numbers >= 0")
-    return faults
+        faults.add(f"is {kind_of(record)}, not a record", path=path)
+        return
+    for key in ("tiles", "capacity"):
+        if key not in record:
+            faults.add("is missing", path=f"{path}.{key}")
+    fault = not_size(record.get("capacity", 0), unit="")
+    if fault is not None:
+        faults.add(fault, path=f"{path}.capacity")
+    tiles = array_of(record.get("tiles", []), f"{path}.tiles", lambda _: None, faults)
+    for place, tile in enumerate(tiles or ()):
+        array_of(tile, f"{path}.tiles[{place}]", _not_symbol, faults)
+
+
+def _not_symbol(value: Any) -> str | None:
+    if type(value) is int and value >= 0:
+        return None
+    return f"is {shown(value)}, not a whole number >= 0"

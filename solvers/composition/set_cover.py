@@ -2,8 +2,9 @@
 
 On the set-covering problems that composition leads to, HiGHS's branch and cut was tens of times faster
 than CP-SAT. It stops after a number of nodes, never after a time, so that the answer is the same on every
-run. What it picks is checked in whole numbers; that nothing can be picked rests on its
-tolerances, which unit coefficients are far from.
+run. It tells how many there were only with an answer, so it starts with a low limit and that is charged.
+What it picks is checked in whole numbers; that nothing can be picked rests on its tolerances, which unit
+coefficients are far from.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from solvers.composition.problem import Image
 
 _UNITS = 0.05
-_ROOT_UNITS_A_CELL = 1e-4
+_ROOT_UNITS_A_CELL = 1.5e-4
+_ROOT_UNITS_A_PAIR_OF_CELLS = 2e-9
 _NODE_UNITS_A_CELL = 1e-6
 _MAX_CELLS = 300_000
-_MAX_NODES = 10**6
+_NODE_LIMITS = (100, 2000, 10**6)
 _INFEASIBLE = 2
 
 
@@ -50,7 +52,7 @@ class Cover:
 def cover(units: int, columns: Sequence[Image], count: int, budget: Budget) -> Cover:
     """Pick at most `count` of the columns so that each of `units` units is in one."""
     cells = sum(map(len, columns))
-    root = _UNITS + _ROOT_UNITS_A_CELL * cells
+    root = _UNITS + (_ROOT_UNITS_A_CELL + _ROOT_UNITS_A_PAIR_OF_CELLS * cells) * cells
     if root > budget.left or cells > _MAX_CELLS:
         return Cover(status=Status.UNKNOWN)
     if not columns:
@@ -59,17 +61,23 @@ def cover(units: int, columns: Sequence[Image], count: int, budget: Budget) -> C
     rows = np.concatenate([np.array(column, dtype=np.int64) for column in columns])
     places = np.repeat(np.arange(len(columns)), [len(column) for column in columns])
     matrix = csr_matrix((np.ones(cells), (rows, places)), shape=(units, len(columns)))
-    solution = milp(
-        np.ones(len(columns)),
-        constraints=[
-            LinearConstraint(matrix, 1, np.inf),
-            LinearConstraint(np.ones((1, len(columns))), 0, count),
-        ],
-        integrality=np.ones(len(columns)),
-        bounds=Bounds(0, 1),
-        options={"node_limit": max(1, int(min(_MAX_NODES, (budget.left - root) / node)))},
-    )
-    budget.charge(root + node * (solution.get("mip_node_count") or 0))
+    for limit in _NODE_LIMITS:
+        nodes = max(1, int(min(limit, (budget.left - root) / node)))
+        solution = milp(
+            np.ones(len(columns)),
+            constraints=[
+                LinearConstraint(matrix, 1, np.inf),
+                LinearConstraint(np.ones((1, len(columns))), 0, count),
+            ],
+            integrality=np.ones(len(columns)),
+            bounds=Bounds(0, 1),
+            options={"node_limit": nodes},
+        )
+        ended = solution.x is not None or solution.status == _INFEASIBLE
+        # how many nodes there were is told only with an answer
+        budget.charge(root + node * (nodes if solution.x is None else solution.mip_node_count or 0))
+        if ended or nodes < limit or root > budget.left:
+            break
     if solution.x is not None:
         picked = tuple(columns[int(place)] for place in np.flatnonzero(solution.x > 1 / 2))
         if len(picked) <= count and len({u for column in picked for u in column}) == units:

@@ -7,7 +7,7 @@ improve them, and reduced costs fix most of what is left, so that nodes shrink q
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,15 +55,53 @@ class Tree:
 class _Node:
     """A problem left over when `forced` is in S and other candidates are out.
 
-    `base` is the value of `forced`, and `problem` holds what other candidates (`names`) would add.
+    `base` is the value of `forced`, and `problem` holds what other candidates (`names`) would add to
+    `classes`.
     """
 
     problem: Problem
     names: NDArray[np.int64]
+    classes: NDArray[np.int64]
     forced: tuple[int, ...]
     base: int
     multipliers: NDArray[np.float64]
     bound: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Waiting:
+    """A node that is not looked at yet: all but its problem, which would fill the memory of a deep tree."""
+
+    names: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    forced: tuple[int, ...]
+    base: int
+    multipliers: NDArray[np.float64]
+    bound: int
+
+    def node(self, root: Problem) -> _Node:
+        forced = np.array(self.forced, dtype=np.int64)
+        values = root.values[np.ix_(self.names, self.classes)]
+        if len(forced):
+            np.maximum(values - root.best(forced)[self.classes], 0.0, out=values)
+        problem = Problem(
+            values=values,
+            new=root.new[self.names],
+            max_new=root.max_new - int(root.new[forced].sum()),
+            max_total=root.max_total - len(forced),
+            unit=root.unit,
+        )
+        return _without_closed(
+            _Node(
+                problem=problem,
+                names=self.names,
+                classes=self.classes,
+                forced=self.forced,
+                base=self.base,
+                multipliers=self.multipliers,
+                bound=self.bound,
+            )
+        )
 
 
 def better_than(
@@ -83,7 +121,7 @@ def better_than(
     value, nodes = lower, 0
     while stack and not budget.spent:
         nodes += 1
-        met, children = _look_at(stack.pop(), value + problem.unit, budget, improve=True)
+        met, children = _look_at(stack.pop().node(problem), value + problem.unit, budget, improve=True)
         if met is not None:
             found, value = (met,), problem.value(met)
         stack += children
@@ -128,7 +166,7 @@ def all_worth(
         if complete:
             found[tuple(sorted(node.forced))] = at_most = cost
         else:
-            stack += _look_at(node, value, budget, improve=False)[1]
+            stack += _look_at(node.node(problem), value, budget, improve=False)[1]
     return Tree(
         found=tuple(sorted(chosen for chosen, cost in found.items() if cost == at_most)),
         value=value,
@@ -138,10 +176,10 @@ def all_worth(
     )
 
 
-def _root(problem: Problem, multipliers: NDArray[np.float64], bound: int) -> _Node:
-    return _Node(
-        problem=problem,
+def _root(problem: Problem, multipliers: NDArray[np.float64], bound: int) -> _Waiting:
+    return _Waiting(
         names=np.arange(len(problem.new)),
+        classes=np.arange(problem.values.shape[1]),
         forced=(),
         base=0,
         multipliers=multipliers,
@@ -151,7 +189,7 @@ def _root(problem: Problem, multipliers: NDArray[np.float64], bound: int) -> _No
 
 def _look_at(
     node: _Node, target: int, budget: Budget, *, improve: bool
-) -> tuple[tuple[int, ...] | None, list[_Node]]:
+) -> tuple[tuple[int, ...] | None, list[_Waiting]]:
     """Return a selection worth `target` if one is met, and the nodes that may hold others.
 
     With `improve`, the target is more than any met so far; without, it stays.
@@ -160,7 +198,7 @@ def _look_at(
     while node.bound >= target:
         if node.base >= target:
             if not improve:
-                return met, [node]
+                return met, [_waiting(node, node.names)]
             met, target = tuple(sorted(node.forced)), node.base + node.problem.unit
             continue
         problem = node.problem
@@ -182,40 +220,68 @@ def _look_at(
     return met, []
 
 
-def _children(node: _Node, j: int) -> list[_Node]:
+def _children(node: _Node, j: int) -> list[_Waiting]:
     """Return the node without candidate `j` and the one with it, which is to be looked at first."""
-    here = np.array([j])
-    others = np.delete(np.arange(len(node.names)), j)
-    nothing = np.zeros(0, dtype=np.int64)
-    without = _fix(node, Survivors(possible=others, forced=nothing), node.multipliers, node.bound)
+    without = _waiting(node, np.delete(node.names, j))
     if node.problem.max_total == 0 or (node.problem.new[j] and node.problem.max_new == 0):
         return [without]
-    everyone = np.arange(len(node.names))
-    return [without, _fix(node, Survivors(possible=everyone, forced=here), node.multipliers, node.bound)]
+    gains = node.problem.values[j]
+    within = replace(
+        without,
+        forced=(*node.forced, int(node.names[j])),
+        base=node.base + int(gains.sum()),
+        multipliers=np.maximum(node.multipliers - gains, 0.0),
+    )
+    return [without, within]
+
+
+def _waiting(node: _Node, names: NDArray[np.int64]) -> _Waiting:
+    return _Waiting(
+        names=names,
+        classes=node.classes,
+        forced=node.forced,
+        base=node.base,
+        multipliers=node.multipliers,
+        bound=node.bound,
+    )
 
 
 def _fix(node: _Node, left: Survivors, multipliers: NDArray[np.float64], bound: int) -> _Node:
-    """Return the node in which only `left` survives; classes that nothing can add to are dropped."""
+    """Return the node in which only `left` survives."""
     problem = node.problem
     best = problem.best(left.forced)
     values = problem.values[left.free]
     if len(left.forced):
-        values = np.maximum(values - best, 0.0)
+        np.maximum(values - best, 0.0, out=values)
         multipliers = np.maximum(multipliers - best, 0.0)
-    open_classes = values.any(axis=0)
-    if not open_classes.all():
-        values, multipliers = np.ascontiguousarray(values[:, open_classes]), multipliers[open_classes]
-    return _Node(
-        problem=Problem(
-            values=values,
-            new=problem.new[left.free],
-            max_new=problem.max_new - int(problem.new[left.forced].sum()),
-            max_total=problem.max_total - len(left.forced),
-            unit=problem.unit,
-        ),
-        names=node.names[left.free],
-        forced=(*node.forced, *map(int, node.names[left.forced])),
-        base=node.base + int(best.sum()),
-        multipliers=multipliers,
-        bound=bound,
+    return _without_closed(
+        _Node(
+            problem=Problem(
+                values=values,
+                new=problem.new[left.free],
+                max_new=problem.max_new - int(problem.new[left.forced].sum()),
+                max_total=problem.max_total - len(left.forced),
+                unit=problem.unit,
+            ),
+            names=node.names[left.free],
+            classes=node.classes,
+            forced=(*node.forced, *map(int, node.names[left.forced])),
+            base=node.base + int(best.sum()),
+            multipliers=multipliers,
+            bound=bound,
+        )
+    )
+
+
+def _without_closed(node: _Node) -> _Node:
+    """Return the node without the classes that nothing can add to."""
+    values = node.problem.values
+    open_ = values.any(axis=0)
+    if open_.all():
+        return node
+    return replace(
+        node,
+        problem=replace(node.problem, values=np.ascontiguousarray(values[:, open_])),
+        classes=node.classes[open_],
+        multipliers=node.multipliers[open_],
     )

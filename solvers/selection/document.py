@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solvers.documents import DocumentError, Fault, Faults, kind_of, read_object, shorten, shown
+from solvers.documents import DocumentError, Fault, Faults, inside, kind_of, read_object, shown
 from solvers.errors import InvalidInstanceError
+from solvers.fields import (
+    array_of,
+    cap,
+    check_keys,
+    check_lengths,
+    check_names,
+    compact,
+    document_of,
+    not_flag,
+    not_index,
+    not_name,
+    not_probability,
+    not_size,
+    not_weight,
+    number,
+    optional_array,
+    plain,
+    required_array,
+)
 from solvers.selection.instance import SelectionInstance, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
 KIND = "selection"
 SCHEMA_VERSION = "1"
 
-_REQUIRED = ("kind", "schema_version", "max_new", "weights", "probabilities")
+_IDENTITY = {"kind": KIND, "schema_version": SCHEMA_VERSION}
+_REQUIRED = ("max_new", "weights", "probabilities")
 _OPTIONAL = ("max_total", "existing", "sizes", "previous", "classes", "candidates")
-_MAX_INTEGER = 2**53
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,17 +72,14 @@ def dump(document: SelectionDocument) -> bytes:
     """
     instance = document.instance
     validate(instance)
-    for name, names, axis in (("classes", document.classes, 0), ("candidates", document.candidates, 1)):
-        if names and len(names) != instance.probabilities.shape[axis]:
-            raise InvalidInstanceError(
-                [f"{len(names)} names for {instance.probabilities.shape[axis]} {name}"]
-            )
+    n, m = instance.probabilities.shape
+    check_names({"classes": (document.classes, n), "candidates": (document.candidates, m)})
     head: dict[str, Any] = {
         "kind": KIND,
         "schema_version": SCHEMA_VERSION,
         "max_new": int(instance.max_new),
         "max_total": None if instance.max_total is None else int(instance.max_total),
-        "weights": [_plain(weight) for weight in instance.weights.tolist()],
+        "weights": [plain(weight) for weight in instance.weights.tolist()],
         "existing": instance.existing.tolist(),
         "sizes": instance.sizes.tolist(),
         "previous": None if instance.previous is None else instance.previous.tolist(),
@@ -75,9 +89,7 @@ def dump(document: SelectionDocument) -> bytes:
     if document.candidates:
         head["candidates"] = list(document.candidates)
     rows = (_row(row, may) for row, may in zip(instance.probabilities, instance.allowed, strict=True))
-    parts = [f'"{key}": {_compact(value)}' for key, value in head.items()]
-    parts.append('"probabilities": [\n' + ",\n".join(rows) + "\n]")
-    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+    return document_of(head, {"probabilities": rows})
 
 
 def load(data: bytes) -> SelectionDocument:
@@ -88,36 +100,27 @@ def load(data: bytes) -> SelectionDocument:
     DocumentError
         With every fault and its place.
     """
-    return from_object(read_object(data))
-
-
-def from_object(raw: dict[str, Any]) -> SelectionDocument:
-    """Make an instance of a JSON object that `solvers.documents.read_object` returned.
-
-    Raises
-    ------
-    DocumentError
-        With every fault and its place.
-    """
     faults = Faults()
-    _check_keys(raw, faults)
-    faults.raise_any()
-    weights = _array(raw, "weights", _weight, faults)
-    names = {key: _array(raw, key, _name, faults) for key in ("classes", "candidates")}
-    existing = _array(raw, "existing", _flag, faults)
-    sizes = _array(raw, "sizes", _size, faults)
-    rows = raw["probabilities"]
+    raw = read_object(data, faults)
+    check_keys(raw, _IDENTITY, _REQUIRED, _OPTIONAL, faults)
+    weights = required_array(raw, "weights", not_weight, faults)
+    names = {key: optional_array(raw, key, not_name, faults) for key in ("classes", "candidates")}
+    existing = optional_array(raw, "existing", not_flag, faults)
+    sizes = optional_array(raw, "sizes", not_size, faults)
+    rows = raw.get("probabilities", [])
     if not isinstance(rows, list):
         faults.add(f"is {kind_of(rows)}, not an array of rows", path="probabilities")
         rows = []
     m = _width(rows, names["candidates"], sizes, existing)
     n = len(rows)
-    previous = _array(raw, "previous", lambda value: _index(value, m), faults)
+    previous = optional_array(raw, "previous", lambda value: not_index(value, -1, m), faults)
     of_classes = {"weights": weights, "classes": names["classes"], "previous": previous}
     of_candidates = {"candidates": names["candidates"], "existing": existing, "sizes": sizes}
-    _check_lengths(of_classes, n, "rows of probabilities", faults)
-    _check_lengths(of_candidates, m, "candidates", faults)
-    caps = {key: _cap(raw.get(key), key, faults) for key in ("max_new", "max_total")}
+    if "probabilities" in raw:
+        check_lengths(of_classes, n, "rows of probabilities", faults)
+    check_lengths(of_candidates, m, "candidates", faults)
+    max_new = cap(raw["max_new"], "max_new", faults) if "max_new" in raw else 0
+    max_total = None if raw.get("max_total") is None else cap(raw["max_total"], "max_total", faults)
     read = [_read_row(row, i, m, faults) for i, row in enumerate(rows)]
     faults.raise_any()
     given = np.array(read, dtype=np.float64).reshape(n, m)
@@ -128,8 +131,8 @@ def from_object(raw: dict[str, Any]) -> SelectionDocument:
         allowed=allowed,
         existing=np.zeros(m, dtype=np.bool_) if existing is None else np.array(existing, dtype=np.bool_),
         sizes=np.zeros(m, dtype=np.int64) if sizes is None else np.array(sizes, dtype=np.int64),
-        max_new=caps["max_new"] or 0,
-        max_total=caps["max_total"],
+        max_new=max_new,
+        max_total=max_total,
         previous=None if previous is None else np.array(previous, dtype=np.int64),
     )
     try:
@@ -143,28 +146,6 @@ def from_object(raw: dict[str, Any]) -> SelectionDocument:
     )
 
 
-def _check_keys(raw: dict[str, Any], faults: Faults) -> None:
-    if raw.get("kind", KIND) != KIND:
-        faults.add(f"is {_said(raw['kind'])}, not {KIND!r}", path="kind")
-    if raw.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
-        faults.add(f"is {_said(raw['schema_version'])}, not {SCHEMA_VERSION!r}", path="schema_version")
-    for key in _REQUIRED:
-        if key not in raw:
-            faults.add("is missing", path=key)
-    for key in sorted(raw.keys() - {*_REQUIRED, *_OPTIONAL}):
-        faults.add("is not a key of this format", path=shorten(key))
-
-
-def _check_lengths(arrays: dict[str, list[Any] | None], length: int, what: str, faults: Faults) -> None:
-    for key, array in arrays.items():
-        if array is not None and len(array) != length:
-            faults.add(f"has {len(array)} entries for {length} {what}", path=key)
-
-
-def _said(value: Any) -> str:
-    return repr(shorten(value)) if isinstance(value, str) else shown(value)
-
-
 def _width(rows: list[Any], *arrays: list[Any] | None) -> int:
     """Return the number of candidates: as many as are named or described, else as the first row holds."""
     for array in arrays:
@@ -174,72 +155,6 @@ def _width(rows: list[Any], *arrays: list[Any] | None) -> int:
     if isinstance(first, dict):
         first = first.get("level_of")
     return len(first) if isinstance(first, list) else 0
-
-
-def _array(
-    raw: dict[str, Any], key: str, why_not: Callable[[Any], str | None], faults: Faults
-) -> list[Any] | None:
-    value = raw.get(key)
-    if value is None and key not in _REQUIRED:
-        return None
-    if not isinstance(value, list):
-        faults.add(f"is {kind_of(value)}, not an array", path=key)
-        return None
-    for index, item in enumerate(value):
-        fault = why_not(item)
-        if fault is not None:
-            faults.add(fault, path=f"{key}[{index}]")
-    return value
-
-
-def _weight(value: Any) -> str | None:
-    number = _number(value)
-    if number is None:
-        return f"is {shown(value)}, not a number"
-    if not math.isfinite(number):
-        return f"is {shown(value)}, not a finite number"
-    return f"is {shown(value)}, below 0" if number < 0 else None
-
-
-def _size(value: Any) -> str | None:
-    if type(value) is not int:
-        return f"is {shown(value)}, not a whole number of bytes"
-    if value < 0:
-        return f"is {shown(value)}, below 0"
-    return f"is {shown(value)}, 2**53 or more" if value >= _MAX_INTEGER else None
-
-
-def _flag(value: Any) -> str | None:
-    return None if isinstance(value, bool) else f"is {shown(value)}, not true or false"
-
-
-def _name(value: Any) -> str | None:
-    return None if isinstance(value, str) else f"is {shown(value)}, not a string"
-
-
-def _index(value: Any, m: int) -> str | None:
-    inside = type(value) is int and -1 <= value < m
-    return None if inside else f"is {shown(value)}, not an index from -1 to {m - 1}"
-
-
-def _cap(value: Any, key: str, faults: Faults) -> int | None:
-    if value is None and key not in _REQUIRED:
-        return None
-    if type(value) is not int:
-        faults.add(f"is {shown(value)}, not a whole number", path=key)
-        return None
-    if value < 0:
-        faults.add(f"is {shown(value)}, below 0", path=key)
-    return min(value, _MAX_INTEGER)
-
-
-def _number(value: Any) -> float | None:
-    if type(value) not in {int, float}:
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def _read_row(row: Any, i: int, m: int, faults: Faults) -> NDArray[np.float64] | None:
@@ -263,15 +178,13 @@ def _read_row(row: Any, i: int, m: int, faults: Faults) -> NDArray[np.float64] |
     for j, value in enumerate(row):
         if value is None:
             continue
-        number = _number(value)
-        if number is None:
-            faults.add(f"is {shown(value)}, neither a number nor null", path=f"{path}[{j}]")
-        elif math.isnan(number):
-            faults.add("is not a number", path=f"{path}[{j}]")
-        elif not 0 <= number <= 1:
-            faults.add(f"is {shown(value)}, outside [0, 1]", path=f"{path}[{j}]")
+        fault = not_probability(value)
+        if number(value) is None:
+            fault = f"is {shown(value)}, neither a number nor null"
+        if fault is None:
+            values[j] = value
         else:
-            values[j] = number
+            faults.add(fault, path=f"{path}[{j}]")
     return values
 
 
@@ -279,7 +192,7 @@ def _decoded(row: dict[str, Any], path: str, faults: Faults) -> list[Any] | None
     """Return a row of levels as one of probabilities, None where it cannot be."""
     before = len(faults)
     for key in sorted(row.keys() - {"levels", "level_of"}):
-        faults.add("is not a key of a row", path=f"{path}.{shorten(key)}")
+        faults.add("is not a key of a row", path=inside(path, key))
     for key in ("levels", "level_of"):
         if key not in row:
             faults.add("is missing", path=f"{path}.{key}")
@@ -288,16 +201,8 @@ def _decoded(row: dict[str, Any], path: str, faults: Faults) -> list[Any] | None
     if len(faults) > before:
         return None
     levels = row["levels"]
-    for place, level in enumerate(levels):
-        number = _number(level)
-        if number is None or math.isnan(number):
-            faults.add(f"is {shown(level)}, not a number", path=f"{path}.levels[{place}]")
-        elif not 0 <= number <= 1:
-            faults.add(f"is {shown(level)}, outside [0, 1]", path=f"{path}.levels[{place}]")
-    for j, level in enumerate(row["level_of"]):
-        fault = _index(level, len(levels))
-        if fault is not None:
-            faults.add(fault, path=f"{path}.level_of[{j}]")
+    array_of(levels, f"{path}.levels", not_probability, faults)
+    array_of(row["level_of"], f"{path}.level_of", lambda level: not_index(level, -1, len(levels)), faults)
     if len(faults) > before:
         return None
     return [None if level < 0 else float(levels[level]) for level in row["level_of"]]
@@ -305,22 +210,11 @@ def _decoded(row: dict[str, Any], path: str, faults: Faults) -> list[Any] | None
 
 def _row(probabilities: NDArray[np.float64], allowed: NDArray[np.bool_]) -> str:
     """Return a row in the shorter of its two forms."""
-    row = [
-        _plain(p) if may else None for p, may in zip(probabilities.tolist(), allowed.tolist(), strict=True)
-    ]
+    row = [plain(p) if may else None for p, may in zip(probabilities.tolist(), allowed.tolist(), strict=True)]
     levels = sorted({p for p in row if p is not None}, reverse=True)
     place = {p: index for index, p in enumerate(levels)}
     coded = {"levels": levels, "level_of": [-1 if p is None else place[p] for p in row]}
-    return min(_compact(row), _compact(coded), key=len)
-
-
-def _plain(value: float) -> float:
-    """Return a whole number as an int, which is shorter."""
-    return int(value) if value == int(value) else value
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return min(compact(row), compact(coded), key=len)
 
 
 def names_of(names: Sequence[str], count: int) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from solvers.selection.problem import Problem, Ties
 
 _PACE = Pace(first=1.0, last=1e-3, patience=30)
+_PATIENT_PACE = Pace(first=1.5, last=0.05, patience=100, memory=0.0)
+_PATIENT_SHARE = 0.4
 _STEPS = 200
 _ROUNDS = 10
 _TIE_NODES = 4
@@ -89,8 +91,9 @@ def solve(problem: Problem, ties: Ties, limits: Limits, smaller: Answer | None =
         best.offer(swap_search(problem, smaller.chosen))
         multipliers = min(multipliers, smaller.multipliers, key=lambda given: dual_at(problem, given).bound)
     names, ascent = _bounded(problem, best, multipliers)
-    here, dual = ascent.problem, ascent.best
     budget = Budget(left=limits.deterministic_time)
+    names, ascent = _closer(names, ascent, best, budget.part(_PATIENT_SHARE))
+    here, dual = ascent.problem, ascent.best
     known = tuple(map(int, np.searchsorted(names, best.chosen)))
     proof = prove(here, dual, known, budget, limits.seed)
     chosen = without_idle(problem, ties, [int(names[j]) for j in proof.chosen])
@@ -131,3 +134,22 @@ def _bounded(
         if ascent.settled or ascent.best.bound < best.value + problem.unit:
             break
     return names, ascent
+
+
+def _closer(
+    names: NDArray[np.int64], ascent: Ascent, best: _Incumbent, budget: Budget
+) -> tuple[NDArray[np.int64], Ascent]:
+    """Go on with the bound by long steps that are not shortened soon, where it is still far.
+
+    Without a gap of duality, steps of up to twice Polyak's length converge, however slowly (Polyak 1969,
+    doi:10.1016/0041-5553(69)90061-5); the quick schedule has shortened its steps too early then.
+    """
+    patient = Ascent(ascent.problem, ascent.best.multipliers, _PATIENT_PACE)
+    while not (patient.settled or budget.spent or patient.best.bound < best.value + patient.problem.unit):
+        cells, before = patient.problem.values.size, patient.steps
+        patient.run(best.value, _STEPS, partial(best.visit, patient.problem, names))
+        budget.charge_steps(patient.steps - before + 1, cells)
+        left = survivors(patient.problem, patient.best, best.value).possible
+        patient.narrow(left)
+        names = names[left]
+    return names, patient

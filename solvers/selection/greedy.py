@@ -34,7 +34,7 @@ def greedy(problem: Problem, start: Sequence[int] = ()) -> tuple[int, ...]:
     best = problem.best(sorted(chosen))
     room = problem.max_new - int(new[sorted(chosen)].sum()) if chosen else problem.max_new
     open_to = np.flatnonzero(~new) if room <= 0 else np.arange(len(new))
-    gains = np.maximum(values[open_to] - best, 0.0).sum(axis=1)
+    gains = problem.excess(best)[open_to]
     heap = [(-int(gain), bool(new[j]), int(j)) for gain, j in zip(gains, open_to, strict=True) if gain > 0]
     heapq.heapify(heap)
     while heap and len(chosen) < problem.max_total:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from solvers.selection.problem import Problem
 
-_MEMORY = 0.9
 _SHARE_MEMORY = 0.95
 _GRID = 2.0**10
 
@@ -58,18 +57,19 @@ class Pace:
         Share of Polyak's step length at the start and at the end.
     patience
         Steps without a better bound after which the length is halved.
+    memory
+        Weight of the earlier directions in the next one, in [0, 1).
     """
 
     first: float
     last: float
     patience: int
+    memory: float = 0.9
 
 
 def dual_at(problem: Problem, multipliers: NDArray[np.float64]) -> Dual:
     """Return the bound that the given whole-number multipliers prove."""
-    excess = problem.values - multipliers
-    np.maximum(excess, 0.0, out=excess)
-    worth = excess.sum(axis=1)
+    worth = problem.excess(multipliers)
     order = np.argsort(-worth, kind="stable")
     order = order[worth[order] > 0]
     # the two caps form a laminar matroid, on which taking the most worth first is exact
@@ -120,7 +120,7 @@ class Ascent:
             if self.best.bound < lower + self.problem.unit:
                 return
             # on a grid, so that the square is exact and the same in any order of addition
-            direction = np.rint((self._subgradient() + _MEMORY * self._direction) * _GRID) / _GRID
+            direction = np.rint((self._subgradient() + self._pace.memory * self._direction) * _GRID) / _GRID
             square = float(direction @ direction)
             if square == 0 or self.settled:
                 self.settled = True

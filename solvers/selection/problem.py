@@ -27,6 +27,11 @@ PROBABILITY_UNITS = 10**6
 WEIGHT_UNITS = 2**26
 """At most about this many units in all weights together."""
 
+_MOST_EXPONENT = 900
+"""Of two, in the units of a weight of 1: weights of next to nothing stay finite when scaled back."""
+
+_PAIRS_AT_ONCE = 2**15
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
@@ -59,6 +64,21 @@ class Problem:
         """Return the best value of each class among `chosen`; shape (n,)."""
         best: NDArray[np.float64] = self.values[np.asarray(chosen, dtype=np.int64)].max(axis=0, initial=0.0)
         return best
+
+    def excess(self, levels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for each candidate how far its values exceed `levels`, shape (n,), in all; shape (m,)."""
+        m, n = self.values.shape
+        rows = max(1, _PAIRS_AT_ONCE // max(1, n))
+        excess = np.empty(m)
+        part = np.empty((min(rows, m), n))
+        # in parts that stay in the processor's cache
+        for start in range(0, m, rows):
+            values = self.values[start : start + rows]
+            above = part[: len(values)]
+            np.subtract(values, levels, out=above)
+            np.maximum(above, 0.0, out=above)
+            above.sum(axis=1, out=excess[start : start + rows])
+        return excess
 
     def restricted(self, candidates: NDArray[np.int64]) -> Problem:
         """Return the problem with only `candidates`, in that order."""
@@ -136,7 +156,8 @@ def integer_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], fl
     total = float(weights.sum())
     if total == 0 or (total <= WEIGHT_UNITS and bool((weights == np.rint(weights)).all())):
         return np.rint(weights).astype(np.int64), 1.0
-    units = 2.0 ** (math.log2(WEIGHT_UNITS) - math.ceil(math.log2(total)))
+    exponent = math.log2(WEIGHT_UNITS) - math.ceil(math.log2(total))
+    units = 2.0 ** min(exponent, _MOST_EXPONENT)
     return np.rint(weights * units).astype(np.int64), units
 
 

@@ -183,6 +183,7 @@ class SelectionModel:
         solver.parameters.linearization_level = 2
         solver.parameters.max_deterministic_time = max(budget.left, 0.0)
         solver.parameters.random_seed = seed
+        solver.parameters.catch_sigint_signal = False  # or an interrupt only ends this search, and is lost
         status = solver.solve(self.model)
         budget.charge(solver.response_proto.deterministic_time)
         if status == cp_model.UNKNOWN:

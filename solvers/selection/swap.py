@@ -56,7 +56,7 @@ def _best_exchange(problem: Problem, chosen: NDArray[np.int64]) -> tuple[int, in
     removing = np.zeros(len(chosen))
     removing[serving] = np.add.reduceat((best - second)[order], sections)
     crowded = int(new[chosen].sum()) >= problem.max_new
-    adding = np.maximum(values - best, 0.0).sum(axis=1)
+    adding = problem.excess(best)
     # an exchange gains at most what the addition does, so later blocks need not be looked at
     entering = np.argsort(-adding, kind="stable")
     entering = entering[adding[entering] > 0]

@@ -148,8 +148,12 @@ class TestBases:
         base, python = base_of(features)
         assert (base.image, base.release, python) == ("python:3.9-bookworm", "bookworm", "3.9")
 
-    def test_an_interpreter_put_onto_another_base_comes_from_the_official_image(self) -> None:
+    def test_a_base_with_an_interpreter_put_onto_it_is_kept_too(self) -> None:
         base, python = base_of(_task(1, base="ubuntu:22.04", distribution="ubuntu", release="jammy"))
+        assert (base.image, base.release, python) == ("ubuntu:22.04", "jammy", "3.9")
+
+    def test_a_task_that_states_no_base_gets_the_official_image_of_its_interpreter(self) -> None:
+        base, python = base_of(_task(1, base=None))
         assert (base.image, python) == ("python:3.9-slim-bookworm", "3.9")
 
     def test_a_task_without_python_keeps_its_base(self) -> None:

@@ -29,6 +29,10 @@ def context(folder: Path) -> Tree:
     root = folder / "context"
     entries = []
     for path in sorted(root.rglob("*")):
+        if path.is_symlink():
+            name, target = path.relative_to(root).as_posix(), str(path.readlink())
+            entries.append(Entry(path=name, kind=Kind.LINK, target=target, mode=0o777))
+            continue
         kind = Kind.DIRECTORY if path.is_dir() else Kind.FILE
         size = 0 if path.is_dir() else path.stat().st_size
         # what git keeps of a mode, so that a checkout under any umask reads the same

@@ -19,7 +19,7 @@ def _script() -> object:
     return module
 
 
-@pytest.mark.parametrize("name", ["plan.schema.json", "curve.schema.json"])
+@pytest.mark.parametrize("name", ["plan.schema.json", "curve.schema.json", "manifest.schema.json"])
 def test_published_schema_is_current(name: str) -> None:
     expected = _script().schema(name)  # type: ignore[attr-defined]
     assert (_DOCS / name).read_text(encoding="utf-8") == expected, "run python docs/make_schemas.py"

@@ -9,6 +9,7 @@ import pytest
 from partition.errors import Fault, InputError
 from partition.tasks import Dataset, SourceKind, Task, open_dataset, read_all
 from partition.tasks.embedded import TABLES
+from partition.tasks.piece import Ready
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,7 @@ def test_a_dataset_can_be_read_again(tmp_path: Path, make) -> None:
 
 def stream(*items: Task | Fault) -> Dataset:
     """Return a dataset of these items."""
-    return Dataset(source="x", kind=SourceKind.DIRECTORY, read=lambda: iter(items))
+    return Dataset(source="x", kind=SourceKind.DIRECTORY, pieces=lambda: map(Ready, items))
 
 
 A, B = Task(id="a", where="x/a"), Task(id="b", where="x/b")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -166,19 +165,6 @@ def test_a_full_disk_is_status_1(file):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     assert done.returncode == 1
     assert done.stderr == "error: the answer was not written: No space left on device\n"
-
-
-def test_an_interrupt_is_status_130(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    command = [sys.executable, "-m", "solvers", "select", str(pipe)]
-    with (
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process,
-        pipe.open("w", encoding="utf-8"),  # open once the other side reads
-    ):
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (130, "interrupted\n")
 
 
 def test_nothing_of_partition_is_imported(file):

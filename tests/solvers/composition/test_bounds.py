@@ -86,7 +86,7 @@ def test_both_ways_of_pricing_agree():
         problem = problem_of(tiny(seed, Goal.COVERAGE), all_served=False)
         if problem.units:
             prices = rng.integers(0, 50, len(problem.units))
-            listed = Listed(problem, maximal_images(problem, ample())).best(prices, ample())
+            listed = Listed(maximal_images(problem, ample())).best(prices, ample())
             searched = Searched(problem, 0).best(prices, ample())
             assert listed[1] == searched[1]
             assert sum(int(prices[u]) for u in searched[0][0]) == searched[1]

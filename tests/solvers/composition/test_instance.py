@@ -9,6 +9,7 @@ import pytest
 from solvers.composition.compose import compose
 from solvers.composition.instance import CompositionInstance, Goal, validate
 from solvers.composition.pagination import pagination, read_pagination
+from solvers.documents import DocumentError
 from solvers.errors import InvalidInstanceError
 
 RIGHT = CompositionInstance(
@@ -82,22 +83,31 @@ def test_all_faults_are_told():
 
 
 BAD_FILES = {
-    "not JSON": "[",
-    "a dict, not a list": "{}",
-    "[0] is a int, not a record": "[1]",
-    "[0].capacity is None": '[{"tiles": []}]',
-    "[0].capacity is True": '[{"tiles": [], "capacity": true}]',
-    "[1].tiles is None": '[{"tiles": [], "capacity": 1}, {"capacity": 1}]',
-    "[0].tiles[1] is [-1]": '[{"tiles": [[0], [-1]], "capacity": 1}]',
-    "[0].tiles[0] is 'ab'": '[{"tiles": ["ab"], "capacity": 1}]',
+    ":1: not JSON: expecting value (column 2)": "[",
+    "is an object, not an array of records": "{}",
+    "[0]: is a number, not a record": "[1]",
+    "[0].capacity: is missing": '[{"tiles": []}]',
+    "[0].capacity: is true, not a whole number": '[{"tiles": [], "capacity": true}]',
+    "[0].capacity: is 9007199254740992, 2**53 or more": '[{"tiles": [], "capacity": 9007199254740992}]',
+    "[0].capacity: the key comes twice": '[{"tiles": [], "capacity": 1, "capacity": 2}]',
+    "[1].tiles: is missing": '[{"tiles": [], "capacity": 1}, {"capacity": 1}]',
+    "[0].tiles[1][0]: is -1, not a whole number >= 0": '[{"tiles": [[0], [-1]], "capacity": 1}]',
+    "[0].tiles[0][1]: is nan, not a whole number >= 0": '[{"tiles": [[0, NaN]], "capacity": 1}]',
+    "[0].tiles[0]: is a string, not an array": '[{"tiles": ["ab"], "capacity": 1}]',
 }
 
 
 @pytest.mark.parametrize("message", BAD_FILES)
 def test_a_broken_pagination_file_is_refused_by_name(message):
-    with pytest.raises(InvalidInstanceError) as caught:
+    with pytest.raises(DocumentError) as caught:
         read_pagination(BAD_FILES[message])
-    assert any(message in fault for fault in caught.value.faults), caught.value.faults
+    assert list(map(str, caught.value.faults)) == [message]
+
+
+def test_all_faults_of_a_pagination_file_are_told():
+    with pytest.raises(DocumentError) as caught:
+        read_pagination('[{"tiles": [[-1]], "capacity": -1}, 7]')
+    assert len(caught.value.faults) == 3
 
 
 def test_a_pagination_file_is_read_as_unit_sizes_with_repeats_and_gaps_closed():

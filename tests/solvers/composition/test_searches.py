@@ -62,7 +62,7 @@ def test_searches_on_coverage_only_improve(seed):
     images = greedy_images(problem, 4)
     again = refilled(problem, images, 4)
     assert problem.gain(again) >= problem.gain(images)
-    freed = searched(problem, again, 4, Budget(left=0.3), seed, all_served=False)
+    freed = searched(problem, again, 4, Budget(left=0.3), seed)
     assert problem.gain(freed) >= problem.gain(again)
     assert len(freed) <= 4
     assert all(problem.fits(problem.together(image)) for image in freed)
@@ -71,7 +71,7 @@ def test_searches_on_coverage_only_improve(seed):
 def test_the_neighbourhood_search_is_the_same_for_the_same_seed():
     problem = problem_of(families(4, venvs=20, packages=40, capacity=90, max_images=4, goal=Goal.COVERAGE))
     start = greedy_images(problem, 4)
-    twice = [searched(problem, start, 4, Budget(left=0.3), 9, all_served=False) for _ in range(2)]
+    twice = [searched(problem, start, 4, Budget(left=0.3), 9) for _ in range(2)]
     assert twice[0] == twice[1]
 
 

@@ -173,18 +173,26 @@ def test_what_is_needed_is_missed(key):
         (b"", ":1: not JSON: expecting value (column 1)"),
         (b'{"kind": "selection",\n "max_new": }', ":2: not JSON: expecting value (column 13)"),
         (b"[1]", "is an array, not an object"),
-        (b'{"kind": 1, "kind": 2}', "kind: the key comes twice"),
         (b'{\n"a": "\xff"}', ":2: byte 8 is not UTF-8; save the file as UTF-8"),
         (b"[" * 100_000, "nested too deeply to be an instance"),
     ],
-    ids=["nothing", "broken", "an array", "a key twice", "no UTF-8", "a tower"],
+    ids=["nothing", "broken", "an array", "no UTF-8", "a tower"],
 )
 def test_what_is_no_json_object_is_refused_with_its_line(data, expected):
     assert faults_of(data) == [expected]
 
 
+def test_keys_that_come_twice_are_named_beside_the_other_faults():
+    text = json.dumps({**GOOD, "max_new": -1}).replace("[1, -1, 0]}", '[1, -1, 0], "levels": [1, 1]}')
+    assert faults_of(text.replace("{", '{"max_new": 2, ', 1).encode()) == [
+        "max_new: the key comes twice",
+        "probabilities[1].levels: the key comes twice",
+        "max_new: is -1, below 0",
+    ]
+
+
 def test_a_number_of_very_many_digits_is_refused():
-    assert faults_of(b'{"max_new": ' + b"9" * 10_000 + b"}")[0].startswith("not JSON: ")
+    assert faults_of(b'{"max_new": ' + b"9" * 10_000 + b"}") == ["a number has more than 4300 digits"]
 
 
 def test_names_that_do_not_fit_are_not_written():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from generators import tiny
 
-from solvers.selection.problem import WEIGHT_UNITS, integer_weights, scale_of
+from solvers.selection.problem import WEIGHT_UNITS, Problem, integer_weights, scale_of
 from solvers.selection.reduce import reduce_instance
 
 
@@ -39,3 +39,12 @@ def test_the_unit_divides_every_value():
 def test_the_value_of_nothing_is_zero():
     problem = reduce_instance(tiny(7)).problem
     assert problem.value(()) == 0
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 3), (3, 0), (7, 5), (300, 400), (3, 40_000)])
+def test_the_excess_is_the_same_in_parts_and_at_once(m, n):
+    rng = np.random.default_rng(m + n)
+    values = rng.integers(0, 10**6, (m, n)).astype(np.float64)
+    problem = Problem(values=values, new=np.ones(m, dtype=np.bool_), max_new=2, max_total=m, unit=1)
+    levels = rng.integers(0, 10**6, n).astype(np.float64)
+    assert problem.excess(levels).tolist() == np.maximum(values - levels, 0).sum(axis=1).tolist()

@@ -1,0 +1,3 @@
+#!/bin/sh
+service postgresql start
+exec "$@"
