@@ -36,7 +36,7 @@ def gaps(name: str, traces: Mapping[str, Sequence[Sequence[float]]], ax: Axes) -
         seconds = [point[0] for point in trace]
         left = [max(point[1], _LEAST_GAP) for point in trace]
         ax.step(seconds, left, where="post", label=solver, marker="o", markersize=3)
-    ax.set(xscale="log", yscale="log", ylim=(_LEAST_GAP * 0.8, 1.3), title=name)
+    ax.set(xscale="log", yscale="log", xlim=(0.1, 120), ylim=(_LEAST_GAP * 0.8, 1.3), title=name)
     ax.set(xlabel="processor seconds", ylabel="gap")
     ax.grid(visible=True, alpha=0.3)
     ax.legend(frameon=False, fontsize=7)

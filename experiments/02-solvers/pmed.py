@@ -5,7 +5,7 @@
 
 Every run is a process of its own, and its line is appended to ``results/pmed.jsonl`` at once. Started again,
 the script makes only the runs that are not there yet (same solver, version, instance and limit; for envfold,
-also the same code).
+also the same code). A run that a busy machine starved is not kept.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ PACKAGES = {
     "apricot": "apricot-select",
 }
 """The package whose version decides what a solver does."""
+LIMITED = ("highs", "scip", "spopt", "cpsat-naive", "cpsat-radius")
+"""Solvers that run until they are stopped."""
+_ENOUGH = 0.85
 
 
 def main() -> None:
@@ -89,6 +92,13 @@ def read(path: Path = RESULTS) -> list[dict[str, Any]]:
 def done(solver: str, number: int, limit: float) -> bool:
     wanted = heading(solver, number, limit)
     return any({**line, **wanted} == line for line in read())
+
+
+def starved(line: dict[str, Any]) -> bool:
+    """Whether a busy machine kept a run from the processor time that it was to have."""
+    if line["solver"] not in LIMITED or line["status"] in {"OPTIMAL", "FAILED"}:
+        return False
+    return bool(line["cpu_seconds"] < _ENOUGH * line["time_limit"])
 
 
 def in_a_process(solver: str, number: int, limit: float) -> dict[str, Any]:

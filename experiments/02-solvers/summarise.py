@@ -211,11 +211,15 @@ def dense() -> Iterable[str]:
 
 
 def scale_lines() -> list[Line]:
-    """Return the last run of each case, by size."""
-    found: dict[tuple[Any, ...], Line] = {}
+    """Return of each case the last run with each limit by the code that ran last, by size."""
+    cases: dict[tuple[Any, ...], dict[float, Line]] = defaultdict(dict)
     for line in read(RESULTS / "scale.jsonl"):
-        found[line["part"], line["kind"], line.get("tasks"), line["k"]] = line
-    return sorted(found.values(), key=lambda line: (line["part"], line.get("tasks", 0)))
+        case = cases[line["part"], line["kind"], line.get("tasks"), line["k"]]
+        if any(other["code"] != line["code"] for other in case.values()):
+            case.clear()
+        case[line["time_limit"]] = line
+    found = [case[limit] for case in cases.values() for limit in sorted(case)]
+    return sorted(found, key=lambda line: (line["part"], line.get("tasks", 0)))
 
 
 def scale() -> Iterable[str]:
@@ -225,11 +229,21 @@ def scale() -> Iterable[str]:
         if not here:
             continue
         yield from head(
-            part, "tasks", "classes", "candidates", "K", "gap", "processor s", "wall s", "peak MB", "method"
+            part,
+            "tasks",
+            "classes",
+            "candidates",
+            "K",
+            "units",
+            "gap",
+            "processor s",
+            "wall s",
+            "peak MB",
+            "method",
         )
         for line in here:
             if line["status"] == "FAILED":
-                yield row(line["kind"], "", "", "", line["k"], "failed: " + line["why"], "", "", "", "")
+                yield row(line["kind"], "", "", "", line["k"], "", "failed: " + line["why"], "", "", "", "")
                 continue
             gap = "proven" if proven(line) else f"{100 * line['gap']:.3f} %"
             yield row(
@@ -238,6 +252,7 @@ def scale() -> Iterable[str]:
                 f"{line['n']:,}",
                 f"{line['m']:,}",
                 line["k"],
+                f"{line['time_limit']:g}",
                 gap,
                 line["cpu_seconds"],
                 line["seconds"],

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from solvers.composition.problem import Image, Problem
     from solvers.result import Limits
 
-_EARLY_SHARE = 0.02
+_EARLY_SHARE = 0.05
 _QUICK_SHARE = 0.1
 _COLUMNS_SHARE = 0.4
 _LISTING_SHARE = 0.35
