@@ -15,9 +15,9 @@ _OFFICIAL = frozenset({"debian", "ubuntu", _PYTHON})
 def why_not(own: str, shared: str) -> str:
     """Return why `shared` cannot stand in for `own`, as a predicate of `own`; empty where it can.
 
-    Official images of one release of a distribution can: ``python:3.9-slim`` for ``debian:bookworm`` and for
-    ``python:3.9-slim-bookworm``, not for another interpreter, nor a slim image for a full one. What else an
-    image holds nobody knows, so that only itself can stand in for it.
+    Official images of one release of a distribution can: ``python:3.9`` for ``python:3.9-slim-bookworm``, not
+    for another interpreter, nor a slim image for a full one, nor for plain ``debian:bookworm``, whose own
+    ``python3`` it would hide. What else an image holds nobody knows, so that only itself can stand in for it.
     """
     task, other = describe_image(own), describe_image(shared)
     if own == shared or ("@" not in own + shared and _reference(own) == _reference(shared)):
@@ -29,6 +29,8 @@ def why_not(own: str, shared: str) -> str:
         return f"is {here}, and {shared} is {there}"
     if task.repository == _PYTHON and (task.python is None or task.python != other.python):
         return f"has Python {task.python or 'of no known version'}, and {shared} {other.python or 'its own'}"
+    if task.repository != _PYTHON and other.repository == _PYTHON:
+        return f"has the distribution's python3, which that of {shared} would hide"
     if _is_full(task.repository, task.tag) and not _is_full(other.repository, other.tag):
         return f"holds compilers and libraries that {shared} lacks"
     return ""
