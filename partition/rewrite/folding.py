@@ -178,7 +178,9 @@ class Folding:
     def _fold(self, task: Task, name: str) -> _Made | Refused:
         shared = self.shared[name]
         program, _ = self.programs.of(task, name)
-        left = program if isinstance(program, Refused) else left_of(program, shared.image)
+        if isinstance(program, Refused):
+            return program
+        left = left_of(program, shared.image)
         if isinstance(left, Refused):
             return left
         hazards = hazards_of(task, left, shared.planned, shared.mates)
@@ -189,7 +191,16 @@ class Folding:
         if isinstance(setup, Refused):
             return setup
         more = resource_changes(task, shared.resources) if shared.resources else {}
-        delivered = deliver(task, setup, left, shared.tree, self.channel, more=more)
+        delivered = deliver(
+            task,
+            setup,
+            left,
+            shared.tree,
+            self.channel,
+            provided=shared.image.environment,
+            more=more,
+            whole=program,
+        )
         if isinstance(delivered, Refused):
             return delivered
         return _Made(

@@ -16,6 +16,7 @@ from partition.errors import Fault
 from partition.rewrite.commands import calls_in
 from partition.rewrite.forbidden import forbidden
 from partition.rewrite.network import needs_network
+from partition.rewrite.own_release import own_releases
 from partition.rewrite.program import Put, Run
 from partition.shipped import shipped
 
@@ -125,6 +126,11 @@ def _forbidden(case: _Case) -> Iterable[Fault]:
     return forbidden(case.task, case.environment, case.mates.baked, case.program.where)
 
 
+def _own_release(case: _Case) -> Iterable[Fault]:
+    """Refuse a task that would find a later release of its own project."""
+    return own_releases(case.task, case.environment, case.program.where)
+
+
 def _no_apt(case: _Case) -> Iterator[Fault]:
     """Refuse apt on a base that has another package manager, or none."""
     manager = describe_image(case.environment.base).manager
@@ -215,7 +221,7 @@ def _downloads(case: _Case) -> Iterator[str]:
 
 
 REFUSING: tuple[Callable[[_Case], Iterable[Fault]], ...] = (
-    _base, _network, _forbidden, _no_apt, _no_bash, _renamed, _paths,
+    _base, _network, _forbidden, _own_release, _no_apt, _no_bash, _renamed, _paths,
 )  # fmt: skip
 """Rules that refuse a task; each is asked."""
 

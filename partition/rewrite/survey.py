@@ -115,11 +115,11 @@ class Programs:
 
     def __init__(self, environments: Mapping[str, Environment]) -> None:
         self._environments = environments
-        self._known: dict[tuple[str, bytes], tuple[str, Program | Refused, AptNeeds]] = {}
+        self._known: dict[tuple[str, bytes, str | None], tuple[str, Program | Refused, AptNeeds]] = {}
 
     def of(self, task: Task, environment: str) -> tuple[Program | Refused, AptNeeds]:
         """Return what `task` does beyond what the environment has, and what its apt installations leave."""
-        key = (environment, _contents(task.environment))
+        key = (environment, _contents(task.environment), task.config.environment.workdir)
         if key not in self._known:
             program = program_of(task)
             needs = AptNeeds()

@@ -45,11 +45,14 @@ class SharedImage:
     folders
         Folders that were made, where they were missing, so that containers can start in them; set-up removes
         those that `FOLDERS` lists. Parents first.
+    environment
+        ENV that the image sets in the end, as far as it is known; sorted.
     """
 
     tree: Tree
     beginning: tuple[Step, ...] = ()
     folders: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def shared_image(
@@ -86,7 +89,12 @@ def shared_image(
     if baker.blocks:
         baker.blocks[0] = f"{AS_WRITTEN}\n{baker.blocks[0]}"
     text = "\n\n".join([dockerfile.rstrip("\n"), *baker.blocks]) + "\n"
-    return SharedImage(tree=_tree(text, baker.files), beginning=tuple(beginning[:count]), folders=folders)
+    return SharedImage(
+        tree=_tree(text, baker.files),
+        beginning=tuple(beginning[:count]),
+        folders=folders,
+        environment=tuple(sorted(state_after(text)[0].items())),
+    )
 
 
 def shared_image_of(environment: Environment, programs: Iterable[Program]) -> SharedImage:

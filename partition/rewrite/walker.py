@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partition.environments.attribution import Driver, drivers_of_units
 from partition.environments.runs import script_of
 from partition.environments.stages import DEFAULT_SHELL, PLATFORM
 from partition.environments.syntax import expand_text, expand_word, heredoc_name
 from partition.errors import Fault
-from partition.rewrite.base_variables import DEFAULT_PATH, BaseVariables, base_variables
+from partition.rewrite.base_variables import DEFAULT_PATH, base_variables
+from partition.rewrite.executed import executed
 from partition.rewrite.mounts import read_mounts
 from partition.rewrite.placing import Placing, is_remote, owner_of
 from partition.rewrite.program import Fixed, Put, Run, State, Step
 from partition.rewrite.quoting import json_words
 from partition.rewrite.supervisors import is_idle
+from partition.rewrite.variables import PLATFORM_ARGS, Unquoted, Variables, global_arguments
 from partition.tasks.model import Entry, Kind
 
 if TYPE_CHECKING:
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
     from partition.environments.stages import Step as Written
 
 _WITHOUT_EFFECT = frozenset({"CMD", "EXPOSE", "HEALTHCHECK", "LABEL", "MAINTAINER", "STOPSIGNAL"})
-_PLATFORM_ARGS = {
-    f"{side}{name}": value
-    for side in ("BUILD", "TARGET")
-    for name, value in (("PLATFORM", PLATFORM), ("OS", "linux"), ("ARCH", "amd64"), ("VARIANT", ""))
-}
 _OWN_FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
 
 
@@ -72,32 +68,6 @@ def walk(dockerfile: Dockerfile) -> Walk:
     return _Walker(dockerfile).result()
 
 
-class _Variables(dict[str, str]):
-    """ENV and ARG in force; remembers which names were asked for that only the base image could tell."""
-
-    def __init__(self, values: Mapping[str, str], base: BaseVariables) -> None:
-        super().__init__(values)
-        self.base = base
-        self.missing: list[str] = []
-
-    def get(self, name: str, default: Any = None) -> Any:
-        found = super().get(name)
-        if found is None and self.base.hides(name):
-            self.missing.append(name)
-        return default if found is None else found
-
-
-class _Empty(dict[str, str]):
-    """The same variables; one that is not set is empty, as in a heredoc."""
-
-    def __init__(self, variables: _Variables) -> None:
-        super().__init__(variables)
-        self.variables = variables
-
-    def get(self, name: str, default: Any = "") -> Any:
-        return self.variables.get(name, default)
-
-
 class _Walker:
     """Walks a final stage's chain with Docker's state."""
 
@@ -105,7 +75,7 @@ class _Walker:
         self.escape = dockerfile.directives.escape
         self.base = base_variables(dockerfile.image)
         self.known = dict(self.base.values)
-        self.variables = _Variables(self.known, self.base)
+        self.variables = Variables(self.known, self.base)
         self.environment: dict[str, str] = {}
         self.workdir = self.base.workdir
         self.user: str | None = None
@@ -118,7 +88,7 @@ class _Walker:
         self.state: State | None = None
         self.stages = dockerfile.stages
         self.chain = dockerfile.chain
-        self.globals = self.global_arguments(dockerfile)
+        self.globals = global_arguments(dockerfile)
         self.triggers: list[Instruction] = []
         syntax = dockerfile.directives.syntax
         if syntax is not None and not syntax.split("@")[0].split(":")[0].endswith(_OWN_FRONTENDS):
@@ -161,17 +131,6 @@ class _Walker:
                 self.refuse(step.line, what, "name the folder: WORKDIR /")
             self.take(step.instruction)
 
-    def global_arguments(self, dockerfile: Dockerfile) -> dict[str, str]:
-        """Return the ARG before the first FROM that have a value."""
-        values: dict[str, str] = {}
-        for instruction in takewhile(lambda each: each.name != "FROM", dockerfile.instructions):
-            for word in instruction.args:
-                name, equals, value = word.partition("=")
-                if equals:
-                    visible = _PLATFORM_ARGS | values
-                    values[name] = expand_word(value, visible, escape=self.escape, keep_unset=False)
-        return values
-
     def take(self, instruction: Instruction) -> None:
         """Take one instruction."""
         name = instruction.name
@@ -198,8 +157,8 @@ class _Walker:
             name, equals, value = word.partition("=")
             if equals:
                 self.variables[name] = self.expand(instruction, value)
-            elif name in self.globals or name in _PLATFORM_ARGS:
-                self.variables[name] = self.globals.get(name, _PLATFORM_ARGS.get(name, ""))
+            elif name in self.globals or name in PLATFORM_ARGS:
+                self.variables[name] = self.globals.get(name, PLATFORM_ARGS.get(name, ""))
         self.state = None
 
     def take_workdir(self, instruction: Instruction) -> None:
@@ -240,7 +199,7 @@ class _Walker:
         )
         for problem in problems:
             self.refuse(instruction.start_line, problem, "a started container cannot do the same")
-        argv, script = self.command(instruction)
+        argv, script = executed(instruction, self.shell)
         self.steps.append(
             Run(
                 line=instruction.start_line,
@@ -251,21 +210,6 @@ class _Walker:
                 caches=caches,
             )
         )
-
-    def command(self, instruction: Instruction) -> tuple[tuple[str, ...], str | None]:
-        """Return what RUN executes (``dispatchRun``): argv, and the file that a heredoc with ``#!`` is."""
-        if instruction.json:
-            return instruction.args, None
-        text = instruction.args[0] if instruction.args else ""
-        if not instruction.heredocs:
-            return (*self.shell, text), None
-        if heredoc_name(text) is None:
-            full = "\n".join([text, *(f"{each.body}{each.name}" for each in instruction.heredocs)])
-            return (*self.shell, full), None
-        first = instruction.heredocs[0]
-        if first.body.startswith("#!"):
-            return (*self.shell, f"/dev/pipes/{first.name}"), first.content
-        return (*self.shell, first.content), None
 
     def take_copy(self, instruction: Instruction) -> None:
         origin = instruction.flag("from")
@@ -334,7 +278,7 @@ class _Walker:
             return heredoc.name, heredoc.content
         self.variables.missing.clear()
         try:
-            content = expand_text(heredoc.content, _Empty(self.variables))
+            content = expand_text(heredoc.content, Unquoted(self.variables))
         except ValueError:
             content = heredoc.content
         self.refuse_missing(instruction)

@@ -75,3 +75,10 @@ def run_setup(container: Any, made: Setup, *, shell: tuple[str, ...] = ("sh",), 
     )
     assert stored.returncode == 0, stored.stderr
     return container.execute([*shell, "/var/lib/envfold/run/setup"], **other)
+
+
+def read(container, path: str) -> str:
+    """Return a file of a started container."""
+    done = container.execute(["cat", path])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()

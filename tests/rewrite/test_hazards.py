@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,6 +163,51 @@ def test_a_path_that_nothing_makes_is_refused() -> None:
         where="d", base="debian:12", steps=(file(2, "/testbed/setup.py", b""), sh(3, "ls /testbed"))
     )
     assert not hazards(who, environment(), made).refusals
+
+
+PYTEST = "FROM debian:bookworm\nRUN git clone https://github.com/pytest-dev/pytest /r{}\n"
+
+
+def about_pytest(version: str = "5.4", more: str = "") -> Task:
+    found = task(dockerfile=PYTEST.format(more))
+    return replace(found, config=replace(found.config, metadata=(("version", version),)))
+
+
+@pytest.mark.parametrize(
+    ("version", "held"),
+    [
+        ("5.4", {"pip": ("pytest==8.3.2",)}),
+        ("5.4", {"pip": ("pytest==5.4.3",)}),
+        ("5.4", {"pip": ("PyTest",)}),
+        ("5.4", {"pip": ("pytest>=5",)}),
+        ("", {"pip": ("pytest==4.6",)}),
+        ("5.4", {"apt": ("python3-pytest",)}),
+    ],
+)
+def test_a_later_release_of_the_tasks_own_project_is_refused(version: str, held: dict[str, Any]) -> None:
+    found = hazards(about_pytest(version), environment(**held)).refusals
+    (fault,) = [each for each in found if "is about pytest-dev/pytest" in each.what]
+    assert (*held.get("pip", ()), *held.get("apt", ()))[0].lower() in fault.what.lower()
+
+
+@pytest.mark.parametrize(
+    ("more", "held"),
+    [
+        ("", {}),
+        ("", {"pip": ("pytest==5.3.1", "attrs==19.1", "pytest-xdist==3.0")}),
+        (" && pip install pytest==8.3.2", {"pip": ("pytest==8.3.2",)}),
+        (" && apt-get install -y python3-pytest", {"apt": ("python3-pytest",)}),
+    ],
+)
+def test_an_earlier_release_and_what_the_task_installs_itself_are_not(
+    more: str, held: dict[str, Any]
+) -> None:
+    assert not hazards(about_pytest(more=more), environment(**held)).refusals
+
+
+def test_a_task_about_another_project_may_have_it() -> None:
+    other = task(dockerfile="FROM debian:bookworm\nRUN git clone https://github.com/pallets/flask /r\n")
+    assert not hazards(other, environment(pip=("pytest==8.3.2",))).refusals
 
 
 def test_apt_on_a_release_that_is_gone_is_noted() -> None:

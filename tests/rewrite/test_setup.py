@@ -7,7 +7,7 @@ import tarfile
 from dataclasses import replace
 
 import pytest
-from programs import ROOT, file, folder, link, program, run_setup, setup, sh, tools_image
+from programs import ROOT, file, folder, link, program, read, run_setup, setup, sh, tools_image
 
 from partition.rewrite.program import Fixed, Put, Run, State
 from partition.rewrite.refusal import Refused
@@ -23,12 +23,6 @@ SHELLS = (("sh",), ("busybox", "ash"), ("bash",))
 @pytest.fixture(scope="module")
 def tools(containers, tmp_path_factory):
     return tools_image(containers, tmp_path_factory.mktemp("tools"))
-
-
-def read(container, path: str) -> str:
-    done = container.execute(["cat", path])
-    assert done.returncode == 0, done.stderr
-    return done.stdout.decode()
 
 
 # --- what the script is
@@ -286,140 +280,3 @@ def test_without_setpriv_su_switches_the_user_and_what_su_cannot_do_is_said(cont
         done = run_setup(container, setup(sh(4, "id", user="4321")))
         assert done.returncode == 1
         assert b"Dockerfile:4: cannot become the user 4321" in done.stderr
-
-
-# --- where it stops
-
-
-@pytest.mark.parametrize("shell", SHELLS[:2], ids=" ".join)
-def test_a_failing_step_ends_it_with_its_own_status_and_names_its_line(containers, tools, shell):
-    made = setup(sh(3, "true"), sh(12, "echo why >&2; exit 42"), sh(13, "touch /after"))
-    with containers.started(tools) as container:
-        done = run_setup(container, made, shell=shell)
-        assert done.returncode == 42
-        assert b"Dockerfile:12" in done.stderr
-        assert b"why" in done.stderr
-        assert container.execute(["test", "-e", "/after"]).returncode == 1
-        again = run_setup(container, made, shell=shell)
-        assert again.returncode == 42
-        assert b"Dockerfile:12 failed before" in again.stderr
-        assert container.execute(["test", "-e", "/after"]).returncode == 1
-
-
-def test_errexit_is_what_the_shell_of_the_step_makes_of_it(containers, tools):
-    body = "false\nset -u\ntouch /reached\n"
-    made = setup(Run(line=1, source="", state=ROOT, argv=("/bin/sh", "-c", body)))
-    strict = setup(Run(line=1, source="", state=ROOT, argv=("/bin/bash", "-euc", body)))
-    with containers.started(tools) as container:
-        assert run_setup(container, made).returncode == 0
-        assert container.execute(["test", "-e", "/reached"]).returncode == 0
-    with containers.started(tools) as container:
-        assert run_setup(container, strict).returncode == 1
-
-
-def test_killed_in_a_command_it_says_so_and_killed_elsewhere_it_goes_on(containers, tools):
-    made = setup(
-        file(1, "/one", b"1"),
-        sh(2, "echo >>/count; if [ -e /slow ]; then sleep 60; fi"),
-        file(3, "/two", b"2"),
-    )
-    with containers.started(tools) as container:
-        container.execute(
-            ["sh", "-c", "touch /slow; mkdir -p /var/lib/envfold/run; cat >/setup"], data=made.payload
-        )
-        container.execute(["sh", "-c", "sh /setup & while ! [ -e /count ]; do sleep 0.1; done; kill -9 $!"])
-        done = run_setup(container, made)
-        assert done.returncode == 75
-        assert b"Dockerfile:2 was interrupted" in done.stderr
-        assert read(container, "/count") == "\n"
-    with containers.started(tools) as container:
-        # what a kill between two steps leaves
-        container.execute(
-            ["sh", "-c", "mkdir -p /var/lib/envfold/run; cat >/var/lib/envfold/step"],
-            data=f"2 safe Dockerfile:2 {made.digest}\n".encode(),
-        )
-        assert run_setup(container, made).returncode == 0
-        assert container.execute(["test", "-e", "/one"]).returncode == 1
-        assert read(container, "/two") == "2"
-
-
-def test_two_at_once_and_another_tasks_set_up_are_told_apart(containers, tools):
-    slow = setup(sh(1, "touch /begun; sleep 60"))
-    with containers.started(tools) as container:
-        container.execute(["sh", "-c", "cat >/setup"], data=slow.payload)
-        container.execute(
-            ["sh", "-c", "setsid sh /setup >/dev/null 2>&1 & while ! [ -e /begun ]; do sleep 0.1; done"]
-        )
-        done = run_setup(container, slow)
-        assert (done.returncode, b"is running already" in done.stderr) == (75, True)
-    with containers.started(tools) as container:
-        assert run_setup(container, setup(sh(1, "true"))).returncode == 0
-        done = run_setup(container, slow)
-        assert (done.returncode, b"set up for another task" in done.stderr) == (75, True)
-
-
-def test_it_must_be_root(containers, tools):
-    with containers.started(tools) as container:
-        container.execute(["sh", "-c", "cat >/setup"], data=setup(sh(1, "true")).payload)
-        assert container.execute(["sh", "/setup"], user="app").returncode == 77
-
-
-# --- what it leaves
-
-
-def test_a_folder_that_only_let_the_container_start_is_gone_before_the_first_step(containers, tools):
-    made = setup(
-        sh(1, "mkdir /app && git init -q /kept/new && mkdir /app/sub"),
-        folder(2, "/app/sub"),
-        folders=("/app", "/app/sub", "/kept", "/own"),
-    )
-    with containers.started(tools) as container:
-        listed = b"/app\n/app/sub\n/kept\n/elsewhere\n"
-        container.execute(["mkdir", "-p", "/app/sub", "/kept/old", "/elsewhere", "/own", "/var/lib/envfold"])
-        container.execute(["tee", "/var/lib/envfold/folders"], data=listed)
-        done = run_setup(container, made, workdir="/app/sub")
-        assert done.returncode == 0, done.stderr
-        shown = container.execute(["ls", "-d", "/kept/old", "/elsewhere", "/own", "/var/lib/envfold/folders"])
-        assert shown.stdout.split() == [b"/elsewhere", b"/kept/old", b"/own"]
-
-
-def test_nothing_holds_what_a_step_copied_and_removed(containers, tools):
-    secret = "c0py-run-delete-5ecret"
-    generator = (
-        f"echo {secret} | sha256sum >/answer; echo {secret} >&2\n"
-        f"sleep 1000 & sh -c ': {secret}; sleep 2000' & setsid sleep 3000 &\n"
-    )
-    made = setup(
-        file(1, "/gen.sh", generator.encode()),
-        sh(2, "sh /gen.sh", environment=(("TOKEN", secret),)),
-        sh(3, "rm /gen.sh"),
-        Run(line=4, source="", state=ROOT, argv=(), script=f"#!/bin/sh\nKEY={secret} setsid sleep 4000 &\n"),
-    )
-    look = (
-        "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | grep -ac '[c]0py-run-delete-5ecret'\n"
-        "grep -rlaE '[c]0py-run-delete-5ecret' / --exclude-dir=proc --exclude-dir=sys\n"
-        "ls -A /var/lib/envfold /opt; busybox ps -o args | grep '[s]leep [0-9]'"
-    )
-    with containers.started(tools) as container:
-        container.execute(
-            ["sh", "-c", "mkdir -p /opt/envfold/payload; cat >/opt/envfold/payload/1"], data=secret.encode()
-        )
-        assert container.execute(["sh", "-c", look]).stdout.decode().split()[:2] == [
-            "0",
-            "/opt/envfold/payload/1",
-        ]
-        assert run_setup(container, made).returncode == 0
-        assert container.execute(["sh", "-c", look]).stdout.decode().split() == [
-            "0",
-            "/opt:",
-            "/var/lib/envfold:",
-            "done",
-        ]
-
-
-def test_other_tasks_folders_are_removed_last(containers, tools):
-    made = setup_of(program(sh(1, "ls /venvs/other")), remove=("/venvs/other", "/venvs/it's"))
-    with containers.started(tools) as container:
-        container.execute(["mkdir", "-p", "/venvs/other/lib", "/venvs/it's", "/venvs/own"])
-        assert run_setup(container, made).returncode == 0
-        assert container.execute(["ls", "/venvs"]).stdout == b"own\n"
