@@ -136,9 +136,13 @@ def run(name: str, number: int, work: float) -> dict[str, Any]:
     }
 
 
-def newest(lines: list[dict[str, Any]], work: float = WORK) -> list[dict[str, Any]]:
-    """Return the last run of each instance, in the order of the files."""
-    found = {(line["file"], line["record"]): line for line in lines if line["work"] == work}
+def newest(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the last of the longest runs of each instance, in the order of the files."""
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for line in lines:
+        key = (line["file"], line["record"])
+        if key not in found or line["work"] >= found[key]["work"]:
+            found[key] = line
     return [found[key] for key in sorted(found)]
 
 
@@ -147,7 +151,7 @@ def table(lines: list[dict[str, Any]]) -> list[str]:
     lines = newest(lines)
     answered = [line for line in lines if line["status"] != "FAILED"]
     rows = [
-        "| instances | run | proven | equal to best known | better | worse | failed | slowest s |",
+        "| instances | run | proven | equal to best known | better | worse | failed | slowest, processor s |",
         "|---|" + "--:|" * 7,
     ]
     for kind, proven in (("proven by CPLEX", True), ("open", False)):
@@ -160,7 +164,7 @@ def table(lines: list[dict[str, Any]]) -> list[str]:
             sum(line["pages"] < line["best_known"] for line in here),
             sum(line["pages"] > line["best_known"] for line in here),
             len(run_) - len(here),
-            max((round(line["seconds"], 1) for line in here), default=0),
+            max((round(line.get("cpu_seconds", line["seconds"]), 1) for line in here), default=0),
         ]
         rows.append(f"| {kind} | " + " | ".join(map(str, counts)) + " |")
     rows += [*comparison(answered), "", "Answers below the best known:", ""]
@@ -170,6 +174,14 @@ def table(lines: list[dict[str, Any]]) -> list[str]:
             rows.append(
                 f"* {line['file']} [{line['record']}]: {line['pages']}, was {line['best_known']}; {proof}"
             )
+    closed = [
+        f"{line['file']} [{line['record']}] {line['pages']}"
+        for line in answered
+        if line["cplex_optimum"] is None
+        and line["status"] == "OPTIMAL"
+        and line["pages"] == line["best_known"]
+    ]
+    rows += ["", f"The best known was not known to be optimal and is proven to be: {', '.join(closed)}."]
     worse = [line for line in answered if line["pages"] > line["best_known"]]
     rows += ["", "Answers above the best known:", ""] if worse else []
     rows += [
