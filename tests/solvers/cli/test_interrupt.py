@@ -59,7 +59,8 @@ def test_an_interrupt_while_waiting_for_input_ends_it():
     ) as process:
         time.sleep(2)
         process.send_signal(signal.SIGINT)
-        written, said = process.communicate(timeout=60)
+        process.wait(timeout=60)  # before stdin is closed, which would end it too
+        written, said = process.communicate()
     assert (process.returncode, written, said) == (130, "", "interrupted\n")
 
 
