@@ -107,7 +107,7 @@ def fetch(repository: Repository, path: str) -> Path:
     InputError
         It cannot be downloaded.
     """
-    with _explained(repository.source, repository.endpoint), _bars_on_terminals_only():
+    with _explained(repository.source, repository.endpoint), bars_on_terminals_only():
         return Path(
             HfApi(endpoint=repository.endpoint).hf_hub_download(
                 repository.name, path, repo_type="dataset", revision=repository.commit
@@ -174,7 +174,7 @@ def download_repository(repository: Repository, tasks: dict[str, list[str]]) -> 
     InputError
         The files cannot be downloaded.
     """
-    with _explained(repository.source, repository.endpoint), _bars_on_terminals_only():
+    with _explained(repository.source, repository.endpoint), bars_on_terminals_only():
         folder = Path(
             HfApi(endpoint=repository.endpoint).snapshot_download(
                 repository.name, repo_type="dataset", revision=repository.commit
@@ -197,7 +197,8 @@ def _tree(sources: dict[str, Path], name: str) -> Tree:
 
 
 @contextmanager
-def _bars_on_terminals_only() -> Iterator[None]:
+def bars_on_terminals_only() -> Iterator[None]:
+    """Keep the progress bars of `huggingface_hub` out of what is no terminal."""
     silence = not sys.stderr.isatty() and not are_progress_bars_disabled()
     if silence:
         disable_progress_bars()

@@ -6,18 +6,13 @@ argument here, and no message shows one.
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from huggingface_hub import CommitOperationAdd, HfApi, constants, errors
-from huggingface_hub.utils import (  # type: ignore[attr-defined]  # public, but imported lazily there
-    are_progress_bars_disabled,
-    disable_progress_bars,
-    enable_progress_bars,
-)
 
 from partition.errors import InputError
+from partition.tasks.hub import bars_on_terminals_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +61,7 @@ def upload(out: str, repository: str, files: Mapping[str, Path], *, endpoint: st
         The repository holds something, or the Hub refuses.
     """
     api = HfApi(endpoint=endpoint)
-    with _explained(out, endpoint), _bars_on_terminals_only():
+    with _explained(out, endpoint), bars_on_terminals_only():
         info = api.dataset_info(repository)
         held = {item.rfilename for item in info.siblings or ()} - _OF_THE_HUB
         if held:
@@ -87,18 +82,6 @@ def upload(out: str, repository: str, files: Mapping[str, Path], *, endpoint: st
             parent_commit=info.sha,
         )
     return commit.oid
-
-
-@contextmanager
-def _bars_on_terminals_only() -> Iterator[None]:
-    silence = not sys.stderr.isatty() and not are_progress_bars_disabled()
-    if silence:
-        disable_progress_bars()
-    try:
-        yield
-    finally:
-        if silence:
-            enable_progress_bars()
 
 
 @contextmanager

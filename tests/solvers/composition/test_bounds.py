@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from composition.cases import tiny
 from composition.exhaustive import best_coverage, fewest_images
+from composition.searched import Searched
 
 from solvers.budget import Budget
 from solvers.composition.columns import coverage_bound, fewest_bound
@@ -15,7 +16,7 @@ from solvers.composition.greedy import greedy_images
 from solvers.composition.instance import Goal
 from solvers.composition.listing import maximal_images
 from solvers.composition.pagination import pagination
-from solvers.composition.pricing import Listed, Searched
+from solvers.composition.pricing import Listed
 from solvers.composition.reduce import reduced
 from solvers.composition.simple_bounds import clique, coverage_volume_bound, volume_bound
 

@@ -5,13 +5,13 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 from composition.cases import families, tiny
+from composition.searched import Searched
 
 from solvers.budget import Budget
 from solvers.composition.columns import coverage_bound
 from solvers.composition.greedy import greedy_images
 from solvers.composition.instance import Goal
 from solvers.composition.pagination import pagination
-from solvers.composition.pricing import Searched
 from solvers.composition.reduce import reduced
 from solvers.composition.union_knapsack import UnionKnapsack
 from solvers.composition.units import demands_of
