@@ -81,6 +81,40 @@ def make_python(version: str) -> str:
     return tag
 
 
+def interpreter_path(version: str) -> str:
+    """Return where an image of `make_interpreters` has an interpreter."""
+    return f"/usr/local/python{version}/bin/python{version}"
+
+
+def make_interpreters(*versions: str) -> str:
+    """Make Debian with a compiler and several interpreters side by side, none of them on PATH."""
+    tag = f"localhost/envfold-interpreters:{'-'.join(versions)}"
+    if _exists(tag, labelled=True):
+        return tag
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = [
+            f"FROM {make_debian()}",
+            f"LABEL {LABEL}={'-'.join(versions)}",
+            f"RUN apt-get update && apt-get install -y --no-install-recommends {_LIBRARIES} build-essential",
+            "RUN rm -rf /var/lib/apt/lists/*",
+        ]
+        for version in versions:
+            source, home = _interpreter(version), Path(interpreter_path(version)).parents[1]
+            for part in ("bin", "include", "lib"):
+                target = folder / version / part
+                shutil.copytree(source / part, target, symlinks=True, ignore=_left_behind)
+            for each in (folder / version / "bin").iterdir():
+                if "python" not in each.name or each.name.endswith("-config"):
+                    each.unlink()
+            lines += [
+                f"COPY {version}/ {home}/",
+                f"RUN echo {home}/lib >> /etc/ld.so.conf.d/pythons.conf && ldconfig",
+            ]
+        _build(folder, lines, tag)
+    return tag
+
+
 def _left_behind(folder: str, names: list[str]) -> list[str]:
     """Return what an image of an interpreter does not need: its tests, its packages, its static library."""
     unwanted = {"__pycache__", "idlelib", "site-packages", "test"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partition.environments.bases import describe_image
 from partition.environments.shared import PackageSet, SharedEnvironment
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class Pool:
         return unique
 
     def _packages(self, base: DefaultBase) -> tuple[str, ...]:
+        if describe_image(base.image).archived:
+            # an installation there fails; a task's own Dockerfile may know another place for the packages
+            return ()
         key = (base.distribution, base.release)
         if key not in self._apt:
             self._apt[key] = union_of_apt(self.table, *key)

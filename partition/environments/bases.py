@@ -66,6 +66,11 @@ class Base:
         return find_release(self.distribution, self.release)
 
     @property
+    def archived(self) -> bool:
+        """Return whether its packages are gone from the mirrors that its package manager asks."""
+        return self.facts is not None and self.facts.state == "archived"
+
+    @property
     def lacks_bash(self) -> bool:
         """Return whether the distribution ships without bash."""
         return self.distribution in {"alpine", "busybox"}

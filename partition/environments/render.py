@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from partition.environments.bases import describe_image
 from partition.environments.default_bases import CONDA_KIND, is_official_python, kind_of
+from partition.environments.renamed import as_named_on
 from partition.environments.snapshot import content_key, snapshot_name
 from partition.tasks.model import Entry, Tree
 
@@ -45,8 +46,9 @@ _DISTRIBUTION_PYTHON = "PIP_BREAK_SYSTEM_PACKAGES=1 python3"
 def render(environment: SharedEnvironment) -> str:
     """Return the Dockerfile of an environment.
 
-    System packages come in one sorted install, the baked package set in one layer that leaves neither a
-    checkout nor a cache behind. A package list whose files live in a repository is read at a recorded commit,
+    System packages come in one sorted install, by the names that the base's release has for them, the baked
+    package set in one layer that leaves neither a checkout nor a cache behind. A package list whose files
+    live in a repository is read at a recorded commit,
     or at the newest tag of its release series where none is recorded; the build fails if there is none.
     """
     if environment.dockerfile is not None:
@@ -54,19 +56,31 @@ def render(environment: SharedEnvironment) -> str:
     blocks = [f"FROM {environment.base}"]
     manager = describe_image(environment.base).manager or "apt"
     python = _python(environment)
-    packages = set(environment.apt)
+    packages = set(as_named_on(environment.base, environment.apt))
     baked = environment.baked
     if baked is not None:
-        names = {package.partition("=")[0] for package in packages}
-        wanted = _FOR_REPOSITORIES[manager] if any(member.repo for member in baked.members) else ()
+        wanted = for_repositories(environment.base) if any(member.repo for member in baked.members) else ()
         if python == _DISTRIBUTION_PYTHON and _uses_pip(baked):
             wanted += _FOR_PIP[manager]
-        packages.update(name for name in wanted if name not in names)
+        packages = set(with_packages(packages, wanted))
     if packages:
         blocks.append(_system(manager, sorted(packages)))
     if baked is not None:
         blocks.append(_baked(baked, python, environment.python))
     return "\n\n".join(blocks) + "\n"
+
+
+def for_repositories(base: str) -> tuple[str, ...]:
+    """Return the packages that cloning and installing a repository take; none where packages are gone."""
+    found = describe_image(base)
+    return () if found.archived else _FOR_REPOSITORIES[found.manager or "apt"]
+
+
+def with_packages(packages: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
+    """Return packages with those `wanted` that no pin names already, sorted."""
+    kept = set(packages)
+    names = {package.partition("=")[0] for package in kept}
+    return tuple(sorted(kept | {name for name in wanted if name not in names}))
 
 
 def snapshot_of(dockerfile: str, *, target: str | None = None) -> str:

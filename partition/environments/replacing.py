@@ -9,6 +9,14 @@ from partition.environments.bases import describe_image
 _PYTHON = "python"
 _OFFICIAL = frozenset({"debian", "ubuntu", _PYTHON})
 """Images whose content follows from distribution, release and interpreter."""
+_TOOLS = frozenset(
+    {
+        "autoconf", "automake", "bzip2", "curl", "dpkg-dev", "file", "g++", "gcc", "git", "gnupg",
+        "imagemagick", "make", "mercurial", "openssh-client", "patch", "procps", "subversion", "unzip",
+        "wget", "xz-utils",
+    }
+)  # fmt: skip
+"""Tools of ``buildpack-deps`` (github.com/docker-library/buildpack-deps), which full images start from."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -34,6 +42,14 @@ def why_not(own: str, shared: str) -> str:
     if _is_full(task.repository, task.tag) and not _is_full(other.repository, other.tag):
         return f"holds compilers and libraries that {shared} lacks"
     return ""
+
+
+def brings(own: str, shared: str) -> frozenset[str]:
+    """Return the tools that `shared`, a full image, holds and `own` does not."""
+    task, other = describe_image(own), describe_image(shared)
+    if other.repository not in _OFFICIAL or not _is_full(other.repository, other.tag):
+        return frozenset()
+    return frozenset() if _is_full(task.repository, task.tag) else _TOOLS
 
 
 def _reference(image: str) -> tuple[str, str]:

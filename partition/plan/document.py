@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from partition.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SCHEMA_VERSION = "1"
 Status = Literal["OPTIMAL", "FEASIBLE", "INFEASIBLE", "UNKNOWN"]
@@ -63,6 +67,8 @@ class Assignment(_Document):
     """Where one task goes, and what it does at run time before the agent starts."""
 
     environment: str
+    repo: str | None = Field(default=None, description="owner/name; null where nothing says")
+    version: str | None = Field(default=None, description="release series; null where nothing says")
     venv: str | None = Field(description="baked venv that serves it; null where it installs its own")
     setup: list[dict[str, Any]] = Field(description="steps at run time, in order")
     predicted_yield: float
@@ -75,6 +81,8 @@ class Refusal(_Document):
 
     task: str
     reason: str
+    repo: str | None = Field(default=None, description="owner/name; null where nothing says")
+    version: str | None = Field(default=None, description="release series; null where nothing says")
 
 
 class Prediction(_Document):
@@ -215,6 +223,11 @@ class Curve(_Document):
     seed: int
     inputs: Inputs
     yield_model: YieldModel
+
+
+def digest_of(digests: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of a dataset, from (id, digest) of each of its tasks in any order."""
+    return hashlib.sha256(repr(sorted(digests)).encode()).hexdigest()
 
 
 def dump(document: BaseModel) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from partition.environments.replacing import why_not
 from partition.errors import EnvfoldError, Fault, InputError
 from partition.features.classes import classes_of
 from partition.features.extract import features_of
-from partition.plan.document import Inputs, PseudoCount, Refusal, YieldModel
+from partition.plan.document import Inputs, PseudoCount, Refusal, YieldModel, digest_of
 from partition.yields.hazards import HAZARDS
 from partition.yields.structural import StructuralYields
 from partition.yields.table import ClassTable
@@ -183,11 +182,6 @@ def yield_model() -> YieldModel:
     )
 
 
-def digest_of(digests: Iterable[tuple[str, str]]) -> str:
-    """Return the digest of a dataset, from (id, digest) of each of its tasks in any order."""
-    return hashlib.sha256(repr(sorted(digests)).encode()).hexdigest()
-
-
 def _read_features(
     dataset: Dataset, known: Mapping[str, str], tick: Callable[[], None]
 ) -> tuple[dict[str, TaskFeatures], list[Refusal], list[Fault], str]:
@@ -211,7 +205,9 @@ def _read_features(
             refused.append(Refusal(task=item.id, reason=f"at fault: {error.message}"))
             continue
         if found.refusal:
-            refused.append(Refusal(task=item.id, reason=found.refusal))
+            refused.append(
+                Refusal(task=item.id, reason=found.refusal, repo=found.repo, version=found.version or None)
+            )
         else:
             # where each came from is for `explain --features`; here it would outweigh all the rest
             features[item.id] = replace(found, sources=())

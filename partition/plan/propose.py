@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from partition.environments.render import render, snapshot_of
+from partition.environments.render import for_repositories, render, snapshot_of, with_packages
 from partition.errors import CapExceededError, InfeasibleError
 from partition.plan.check import check_plan
 from partition.plan.document import (
@@ -79,7 +79,8 @@ def build_plan(problem: Problem, limits: Limits, result: SelectionResult) -> Pla
         task_class = problem.table.classes[row]
         if index < 0:
             reason = _NO_ENVIRONMENT if problem.predictions.allowed[row].any() else _NO_CANDIDATE
-            refused += [Refusal(task=task, reason=reason) for task in task_class.tasks]
+            about = {"repo": task_class.features.repo, "version": task_class.features.version or None}
+            refused += [Refusal(task=task, reason=reason, **about) for task in task_class.tasks]
             continue
         environment = shared[index]
         baked = bool(problem.predictions.baked[row, index])
@@ -88,6 +89,8 @@ def build_plan(problem: Problem, limits: Limits, result: SelectionResult) -> Pla
         for task in task_class.tasks:
             assignment[task] = Assignment(
                 environment=environment.name,
+                repo=task_class.features.repo,
+                version=task_class.features.version or None,
                 venv=environment.baked.name if baked and environment.baked else None,
                 setup=setup_steps(problem.features[task], environment, baked=baked),
                 predicted_yield=_rounded(own.mean),
@@ -129,12 +132,18 @@ def build_plan(problem: Problem, limits: Limits, result: SelectionResult) -> Pla
 
 
 def _trimmed(problem: Problem, index: int, rows: list[int]) -> SharedEnvironment:
-    """Return the environment without the system packages that none of its tasks needs."""
+    """Return the environment with the system packages that its tasks need, and no other.
+
+    Tasks without a Dockerfile clone their repository at run time.
+    """
     environment = problem.environments[index]
     if environment.dockerfile is not None:
         return environment
-    needed = {package for row in rows for package in problem.table.features[row].apt}
-    return replace(environment, apt=tuple(package for package in environment.apt if package in needed))
+    features = [problem.table.features[row] for row in rows]
+    needed = {package for each in features for package in each.apt}
+    clones = any(each.repo and each.base is None for each in features)
+    apt = (package for package in environment.apt if package in needed)
+    return replace(environment, apt=with_packages(apt, for_repositories(environment.base) if clones else ()))
 
 
 def _environment(problem: Problem, shared: SharedEnvironment, index: int, rows: list[int]) -> Environment:

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from partition.environments.snapshot import content_key
 from partition.errors import Fault, InputError
-from partition.plan.problem import digest_of
+from partition.plan.document import digest_of
 from partition.rewrite.folding import Folding, Part, Shared
 from partition.rewrite.hazards import Mates
 from partition.rewrite.manifest import Reason
@@ -79,9 +79,10 @@ class Attempt:
         """Return the names of the plan's snapshots that exist."""
         return frozenset(item.snapshot for item in self.plan.environments if item.exists)
 
-    def write(self, progress: Progress) -> None:
-        """Write every task that was not written by an earlier run under the same key."""
-        job = Folding(
+    @property
+    def job(self) -> Folding:
+        """Return the job of the second pass."""
+        return Folding(
             writer=self.writer,
             attempt=self.key,
             channel=self.channel,
@@ -89,9 +90,13 @@ class Attempt:
             assignment=self.assignment,
             refused=self.known,
         )
+
+    def write(self, progress: Progress) -> None:
+        """Write every task that was not written by an earlier run under the same key."""
+        job = self.job
         self.tally = Tally()
         with progress("rewriting tasks", self.dataset.size) as tick:
-            for record in self.pool.run(job, self._parts()):
+            for record in self.pool.run(job, self.parts()):
                 found = {*record.refused}
                 for task in record.tasks:
                     self.tally.add(task)
@@ -138,7 +143,15 @@ class Attempt:
         """Yield the digest of each written task, in order."""
         return chain.from_iterable(record.digests for record in self.records())
 
-    def _parts(self) -> Iterator[Part]:
+    def kept(self) -> Iterator[list[bool]]:
+        """Yield for each chunk which of its pieces are written, as the survey found."""
+        self.spool.seek(0)
+        for _ in range(self.chunks):
+            tasks = pickle.load(self.spool)  # noqa: S301 - nobody else can open this file
+            yield [task is not None for task in tasks]
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the dataset a chunk at a time, with what the survey found."""
         self.spool.seek(0)
         for number, pieces in enumerate(chunks(self.dataset)):
             yield Part(number, pieces, pickle.load(self.spool))  # noqa: S301 - nobody else can open this file

@@ -41,12 +41,13 @@ FILES = "files"
 _SCRIPTS = "/opt/envfold/scripts"
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@%+,=-]+")
 _ODD_NAME = re.compile(r"[*?\[\]\\\n]")
-_ALWAYS_THERE = frozenset(
+ALWAYS_THERE = frozenset(
     {"/", "/bin", "/etc", "/home", "/lib", "/media", "/mnt", "/opt", "/root", "/sbin", "/srv"}
     | {"/tmp", "/var/tmp"}  # noqa: S108 - paths inside the image
     | {"/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin"}
     | {"/usr/share", "/var", "/var/lib", "/var/log"}
 )
+"""Folders that every image has."""
 _WORD = r"(?:'[^']*'|[\w/.:@%+,=-]+)"
 _FOLDER = re.compile(rf"(?:mkdir -p|\{{ \[ -e) ({_WORD})")
 _FOLDERS = re.compile(
@@ -213,7 +214,7 @@ class Baker:
         # folders that COPY makes have the mode of --chmod since BuildKit 0.21, and 0755 otherwise
         for put in () if packed else files:
             folder = posixpath.dirname(put.path)
-            if put.mode != 0o755 and folder not in _ALWAYS_THERE | self.there:
+            if put.mode != 0o755 and folder not in ALWAYS_THERE | self.there:
                 lines += _make_parents(folder, put.owner)
         self.root_script(lines)
         for put in group:

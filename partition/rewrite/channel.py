@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import tomllib
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from partition.environments.identity import is_separate
 from partition.errors import Fault
+from partition.rewrite.carried import READ_FIRST, VARIABLES
 from partition.rewrite.refusal import Refused
 from partition.rewrite.script_edits import (
     SETUP_NAME,
@@ -33,6 +33,7 @@ from partition.rewrite.script_edits import (
 from partition.rewrite.secrets import removed_again
 from partition.rewrite.task_config import UneditableError, edited
 from partition.tasks.assembly import CONFIG, INSTRUCTION
+from partition.tasks.config import document_of
 from partition.tasks.model import Entry, Kind, Tree
 
 if TYPE_CHECKING:
@@ -136,9 +137,9 @@ def deliver(
     if entry is None:
         return Refused(reasons=(_fault(task, CONFIG, "is missing"),))
     data = entry.read()
-    document = tomllib.loads(data.decode("utf-8").replace("\r\n", "\n"))
+    document = document_of(data)
     payload = payload_of(setup, chosen)
-    faults = [*_refusals(task, program, document, provided)]
+    faults = [*_refusals(task, setup, program, document, provided)]
     if chosen is Channel.SCRIPTS:
         faults += _refusals_of_scripts(task, setup, whole or program, document)
     elif chosen is Channel.SETUP_FILES:
@@ -148,7 +149,7 @@ def deliver(
             faults.append(_fault(task, SETUP_FOLDER, "is there already"))
     if faults:
         return Refused(reasons=tuple(faults))
-    changes = {**dict(_changes(task, program, document, provided)), **more}
+    changes = {**dict(_changes(task, setup, program, document, provided)), **more}
     if chosen is Channel.HEALTHCHECK:
         changes |= _healthcheck(setup, payload, document)
     try:
@@ -189,11 +190,18 @@ def is_root(user: str | int | None) -> bool:
 
 
 def _refusals(
-    task: Task, program: Program, document: Mapping[str, Any], provided: Collection[tuple[str, str]]
+    task: Task,
+    setup: Setup,
+    program: Program,
+    document: Mapping[str, Any],
+    provided: Collection[tuple[str, str]],
 ) -> Iterator[Fault]:
     own = _table(document, "environment", "env")
+    if setup.later and READ_FIRST in own:
+        names = ", ".join(name for name, _ in setup.later)
+        yield _fault(task, CONFIG, f"sets {READ_FIRST}, and another file there must set {names}")
     for name, value in program.environment:
-        if "$" in value and name not in own and (name, value) not in provided:
+        if "$" in value and not (name in own or (name, value) in provided or (name, value) in setup.later):
             yield Fault(
                 where=program.where,
                 what=f"ENV {name} holds `$`, which Harbor and Compose would expand on the host",
@@ -250,14 +258,21 @@ def _callers(task: Task) -> Iterator[str]:
 
 
 def _changes(
-    task: Task, program: Program, document: Mapping[str, Any], provided: Collection[tuple[str, str]]
+    task: Task,
+    setup: Setup,
+    program: Program,
+    document: Mapping[str, Any],
+    provided: Collection[tuple[str, str]],
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
     if "workdir" not in _table(document, "environment"):
         yield ("environment", "workdir"), program.workdir
     own = _table(document, "environment", "env")
+    given = {*provided, *setup.later}
     for name, value in program.environment:
-        if name not in own and not ("$" in value and (name, value) in provided):
+        if name not in own and (name, value) not in given:
             yield ("environment", "env", name), value
+    if setup.later:
+        yield ("environment", "env", READ_FIRST), VARIABLES
     if is_root(program.user):
         return
     if "user" not in _table(document, "agent"):
@@ -312,12 +327,13 @@ def _scripts(task: Task, setup: Setup, payload: bytes | None) -> dict[str, Entry
     new: dict[str, Entry] = {}
     for path in _callers(task):
         entry = task.files.by_path[path]
-        new[path] = _file(path, with_call(entry.read()), entry.mode)
+        new[path] = _file(path, with_call(entry.read(), read=bool(setup.later)), entry.mode)
         beside = f"{path.rpartition('/')[0]}/{SETUP_NAME}"
         new[beside] = _file(beside, script.encode(), 0o755)
     entry = task.files.by_path[INSTRUCTION]
     shown = script if payload is None else _launch(setup, payload)
-    new[INSTRUCTION] = _file(INSTRUCTION, with_section(entry.read(), shown), entry.mode)
+    section = with_section(entry.read(), shown, read=bool(setup.later))
+    new[INSTRUCTION] = _file(INSTRUCTION, section, entry.mode)
     return new
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from partition.errors import Fault
 from partition.rewrite.channel import added_path, without_channel
 from partition.rewrite.resources import DEPRECATED, NAMES
 from partition.tasks.assembly import CONFIG
+from partition.tasks.config import document_of
 from partition.tasks.model import Kind
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _shown(entry: Entry) -> str:
 
 def _config(before: bytes, after: bytes) -> Iterator[str]:
     """Yield what folding must not do to task.toml: only set-up, ENV, WORKDIR, USER and resources may come."""
-    old, new = tomllib.loads(before.decode()), tomllib.loads(after.decode())
+    old, new = document_of(before), document_of(after)
     old_environment, new_environment = old.get(_ENVIRONMENT, {}), new.get(_ENVIRONMENT, {})
     for name, value in old_environment.get("env", {}).items():
         if new_environment.get("env", {}).get(name) != value:

@@ -3,203 +3,206 @@
 from __future__ import annotations
 
 import posixpath
-import shlex
+import re
+from collections import defaultdict
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from partition.environments.bases import describe_image
-from partition.environments.default_bases import CONDA_KIND, kind_of
-from partition.errors import InputError
+from pydantic import PrivateAttr
+
+from partition.errors import Fault, InputError
 from partition.plan.document import Plan, load_plan
-from partition.rewrite.program import Program, Run, State
-from partition.rewrite.refusal import Refused
-from partition.rewrite.setup import setup_of
+from partition.rewrite.exported_module import MODULE
+from partition.rewrite.planned import FOLDER, UnusableImageError, planned_setup
+from partition.rewrite.progress import silent
+from partition.rewrite.set_ups import Settings, SetUps, set_ups_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from partition.plan.document import Environment
+    from partition.rewrite.progress import Progress
+    from partition.rewrite.set_ups import SetUp
 
-FOLDER = "/testbed"
-"""Where the repository of a task is."""
-
-_VARIABLES = (("DEBIAN_FRONTEND", "noninteractive"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1"))
+_DOCKERFILE = "Dockerfile"
+_PLACE = re.compile("@([A-Z_]+)@")
 
 
-def setup_for(plan: Plan, task: str) -> str:
-    """Return what a task does at run time before the agent starts, as a POSIX shell script.
+class PlanWithSetup(Plan):
+    """A plan that also answers what its tasks do at run time, from the dataset where that was given."""
+
+    _set_ups: SetUps | None = PrivateAttr(default=None)
+    _planned: dict[str, str | InputError] = PrivateAttr(default_factory=dict)
+
+    @property
+    def not_folded(self) -> dict[str, str]:
+        """Return each task that has no place in the shared environments, and why."""
+        reasons = {each.task: each.reason for each in self.refused}
+        if self._set_ups is not None:
+            return {task: found[0] for task, found in self._set_ups.refused.items()} | reasons
+        planned = {task: self._plan_of(task) for task in self.assignment}
+        return {
+            task: made.message for task, made in planned.items() if isinstance(made, UnusableImageError)
+        } | reasons
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Return why tasks of the dataset cannot be read."""
+        return self._set_ups.faults if self._set_ups is not None else ()
+
+    def dockerfile_for(self, task_id: str) -> str:
+        """Return the Dockerfile of a task's shared environment, with what the dataset has it bake."""
+        self._made(task_id)
+        return self.files_of(self.assigned(task_id).environment)[_DOCKERFILE][1].decode()
+
+    def files_for(self, task_id: str) -> dict[str, tuple[int, bytes]]:
+        """Return what lies beside the Dockerfile of a task's environment: (mode, bytes) by path."""
+        self._made(task_id)
+        files = self.files_of(self.assigned(task_id).environment)
+        return {path: file for path, file in files.items() if path != _DOCKERFILE}
+
+    def settings_for(self, task_id: str) -> Settings:
+        """Return the folder, variables and user that a task's container and agent are started with."""
+        made = self._made(task_id)
+        if made is not None:
+            return made.settings
+        clones = any(step["step"] == "clone" for step in self.assigned(task_id).setup)
+        return Settings(workdir=FOLDER if clones else None)
+
+    def setup_for(self, task_id: str) -> str:
+        """Return what a task does at run time before the agent starts, as a POSIX shell script.
+
+        Raises
+        ------
+        InputError
+            The task is not folded, or its set-up needs the dataset.
+        """
+        made = self._made(task_id)
+        script = self._plan_of(task_id) if made is None else made.script
+        if isinstance(script, InputError):
+            raise script
+        return script
+
+    def files_of(self, environment: str) -> dict[str, tuple[int, bytes]]:
+        """Return the directory of one environment: (mode, bytes) by path."""
+        if self._set_ups is not None and environment in self._set_ups.trees:
+            files = self._set_ups.trees[environment].files()
+            return {each.path: (each.mode, each.read()) for each in files}
+        (text,) = (each.dockerfile for each in self.environments if each.name == environment)
+        return {_DOCKERFILE: (0o644, text.encode())}
+
+    def _plan_of(self, task_id: str) -> str | InputError:
+        if task_id not in self._planned:
+            try:
+                self._planned[task_id] = planned_setup(self, task_id)
+            except InputError as error:
+                self._planned[task_id] = error
+        return self._planned[task_id]
+
+    def _made(self, task_id: str) -> SetUp | None:
+        self.assigned(task_id)
+        if self._set_ups is None:
+            return None
+        if task_id not in self._set_ups.tasks:
+            reasons = "; ".join(self._set_ups.refused[task_id])
+            raise InputError(f"{task_id} is not folded: {reasons}", hint="it keeps its own environment")
+        return self._set_ups.tasks[task_id]
+
+
+def with_set_ups(plan: Plan, dataset: str | None = None, *, progress: Progress = silent) -> PlanWithSetup:
+    """Return the plan with the set-up of its tasks; see `read_plan`."""
+    answering = PlanWithSetup.model_construct(**dict(plan))
+    if dataset is not None:
+        answering._set_ups = set_ups_of(plan, dataset, progress=progress)  # noqa: SLF001 - a field of its own
+    return answering
+
+
+def read_plan(path: str | Path, *, dataset: str | None = None) -> PlanWithSetup:
+    """Read a Plan document.
+
+    Parameters
+    ----------
+    dataset
+        What the plan was made from. Needed for the set-up of tasks that have a Dockerfile: it is then made as
+        by ``envfold rewrite``, all of it at once and in memory. Left out for a spec table.
 
     Raises
     ------
     InputError
-        The plan does not fold such a task, or its set-up needs the dataset.
+        The file is no plan, or the dataset is not the plan's.
+    CapExceededError
+        With the tasks of the dataset that cannot be folded the plan exceeds its caps.
     """
-    entry = plan.assigned(task)
-    environment = plan.environment_of(task)
-    state = State(environment=_VARIABLES)
-    parts: list[str] = []
-    for step in entry.setup:
-        writer = _WRITERS.get(step["step"])
-        if writer is None:
-            raise InputError(
-                f"{task}: its set-up needs the dataset ({step['step']})",
-                hint="use `envfold rewrite PLAN DATASET OUT`",
-            )
-        parts += writer(step, environment)
-    steps = tuple(
-        Run(line=number, source=f"RUN {text}", state=state, argv=("/bin/sh", "-ec", text))
-        for number, text in enumerate(parts, start=1)
-    )
-    made = setup_of(Program(where=f"set-up of {task}", base=environment.base, steps=steps))
-    if isinstance(made, Refused):
-        raise InputError(f"{task}: its set-up cannot be written", faults=made.reasons)
-    return made.script
+    return with_set_ups(load_plan(path), dataset)
 
 
-class PlanWithSetup(Plan):
-    """A plan that also writes its tasks' set-up."""
-
-    def setup_for(self, task_id: str) -> str:
-        """Return a task's set-up; see `setup_for`."""
-        return setup_for(self, task_id)
-
-
-def read_plan(path: str | Path) -> PlanWithSetup:
-    """Read a Plan document; see `partition.plan.document.load_plan`."""
-    return PlanWithSetup.model_construct(**dict(load_plan(path)))
-
-
-def get_specs_module(plan: Plan) -> bytes:
+def get_specs_module(plan: PlanWithSetup) -> bytes:
     """Return a Python module (3.8 or later) with the plan's map from (repo, version); same plan, same bytes.
 
     Raises
     ------
     InputError
-        A set-up needs the dataset.
+        The set-up of some tasks cannot be written without the dataset, or at all.
     """
-    environments = {each.name: each for each in plan.environments}
-    tasks: dict[str, tuple[str, int]] = {}
+    not_folded = plan.not_folded
+    tasks: dict[str, tuple[str, int, int]] = {}
     setups: dict[str, int] = {}
+    settings: dict[str, tuple[int, dict[str, Any]]] = {}
+    errors: list[InputError] = []
     for task, entry in sorted(plan.assignment.items()):
-        script = setup_for(plan, task)
-        tasks[task] = (entry.environment, setups.setdefault(script, len(setups)))
+        if task in not_folded:
+            continue
+        try:
+            script = plan.setup_for(task)
+        except InputError as error:
+            errors.append(error)
+            continue
+        started = asdict(plan.settings_for(task))
+        index, _ = settings.setdefault(repr(started), (len(settings), started))
+        tasks[task] = (entry.environment, setups.setdefault(script, len(setups)), index)
+    if errors:
+        first = errors[0]
+        faults = [
+            each for error in errors for each in error.faults or (Fault(where="plan", what=error.message),)
+        ]
+        what = f"the set-up of {len(errors):,} task{'s' * (len(errors) > 1)} cannot be written"
+        raise InputError(what, hint=first.hint, faults=faults)
     common = posixpath.commonprefix(list(setups))
-    specs = {
-        (package.family, package.version): name
-        for name, environment in sorted(environments.items())
-        for venv in environment.venvs
-        for package in venv.lists
+    values = {
+        "ENVIRONMENTS": _literal({each.name: _environment(plan, each.name) for each in plan.environments}),
+        "COMMON": ascii(common),
+        "SETUPS": _literal([script[len(common) :] for script in setups]),
+        "SETTINGS": _literal([each for _, each in settings.values()]),
+        "TASKS": _literal(tasks),
+        "SPECS": _literal(_specs(plan)),
+        "NOT_FOLDED": _literal(dict(sorted(not_folded.items()))),
     }
-    table = {
-        name: {"python": each.python, "apt": sorted(each.apt), "dockerfile": each.dockerfile}
-        for name, each in sorted(environments.items())
+    return _PLACE.sub(lambda match: values[match[1]], MODULE).encode()
+
+
+def _environment(plan: PlanWithSetup, name: str) -> dict[str, Any]:
+    (found,) = (each for each in plan.environments if each.name == name)
+    files = plan.files_of(name)
+    _, dockerfile = files.pop(_DOCKERFILE)
+    return {
+        "environment": name,
+        "python": found.python,
+        "apt": sorted(found.apt),
+        "dockerfile": dockerfile.decode(),
+        "files": files,
     }
-    return (
-        _MODULE.replace("@ENVIRONMENTS@", _literal(table))
-        .replace("@COMMON@", ascii(common))
-        .replace("@SETUPS@", _literal([script[len(common) :] for script in setups]))
-        .replace("@TASKS@", _literal(tasks))
-        .replace("@SPECS@", _literal(specs))
-        .encode()
-    )
 
 
-def _literal(value: Any) -> str:
-    items = (
-        [f"    {key!a}: {each!a},\n" for key, each in value.items()]
-        if isinstance(value, dict)
-        else [f"    {each!a},\n" for each in value]
-    )
-    left, right = "{}" if isinstance(value, dict) else "[]"
-    return f"{left}\n{''.join(items)}{right}"
+def _specs(plan: PlanWithSetup) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the tasks of each (repository in lower case, version)."""
+    pairs: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    known = [(task, entry.repo, entry.version) for task, entry in plan.assignment.items()]
+    for task, repo, version in (*known, *((each.task, each.repo, each.version) for each in plan.refused)):
+        if repo is not None:
+            pairs[repo.lower(), version or ""].append(task)
+    return {pair: tuple(sorted(tasks)) for pair, tasks in sorted(pairs.items())}
 
 
-def _apt(step: dict[str, Any], environment: Environment) -> Iterator[str]:
-    manager = describe_image(environment.base).manager or "apt"
-    packages = " ".join(map(shlex.quote, sorted(step["packages"])))
-    if manager == "apt":
-        yield f"apt-get update\napt-get install -y --no-install-recommends {packages}"
-    else:
-        yield f"{manager} {'add' if manager == 'apk' else 'install -y'} {packages}"
-
-
-def _clone(step: dict[str, Any], _: Environment) -> Iterator[str]:
-    url = shlex.quote(f"https://github.com/{step['repo']}.git")
-    yield f"if [ ! -d {FOLDER}/.git ]; then git clone --quiet {url} {FOLDER}; fi"
-    if step.get("commit"):
-        yield f"git -C {FOLDER} checkout --quiet --force {shlex.quote(step['commit'])} --"
-    else:
-        yield f'git -C {FOLDER} checkout --quiet --force "${{BASE_COMMIT:?the plan records no commit}}" --'
-
-
-def _install(step: dict[str, Any], environment: Environment) -> Iterator[str]:
-    files = [name for name in step.get("files", ()) if not name.endswith((".yml", ".yaml"))]
-    conda = [name for name in step.get("files", ()) if name.endswith((".yml", ".yaml"))]
-    for name in conda:
-        yield f"conda env update --quiet --name testbed --file {FOLDER}/{shlex.quote(name)}"
-    if step.get("conda"):
-        packages = " ".join(map(shlex.quote, step["conda"]))
-        yield f"conda install --yes --quiet --name testbed {packages}"
-    words = [f"-r {FOLDER}/{shlex.quote(name)}" for name in files] + list(
-        map(shlex.quote, step.get("pip", ()))
-    )
-    if not words:
-        return
-    python = _python(environment)
-    if not step.get("as_of"):
-        yield f"{python} -m pip install {' '.join(words)}"
-        return
-    yield f"{python} -m pip install --quiet uv"
-    yield (
-        f'{python} -m uv pip install --python "$(command -v {python})" '
-        f"--exclude-newer {shlex.quote(step['as_of'])} {' '.join(words)}"
-    )
-
-
-def _project(step: dict[str, Any], environment: Environment) -> Iterator[str]:
-    options = " ".join(
-        word for word, given in (("--no-deps", not step["dependencies"]), ("-e", step["editable"])) if given
-    )
-    yield f"{_python(environment)} -m pip install {options} {FOLDER}"
-
-
-def _python(environment: Environment) -> str:
-    return "/opt/conda/envs/testbed/bin/python" if kind_of(environment.base) == CONDA_KIND else "python3"
-
-
-_WRITERS: dict[str, Callable[[dict[str, Any], Environment], Iterator[str]]] = {
-    "apt": _apt, "clone": _clone, "install": _install, "adjust": _install, "project": _project,
-}  # fmt: skip
-
-_MODULE = '''"""Shared environments of a task dataset, written by `envfold export`."""
-
-ENVIRONMENTS = @ENVIRONMENTS@
-
-# how every set-up begins, and how each goes on
-COMMON = @COMMON@
-
-SETUPS = @SETUPS@
-
-# task -> (environment, index of its set-up)
-TASKS = @TASKS@
-
-# (repo family, version) -> the environment that bakes its packages
-SPECS = @SPECS@
-
-
-def get_specs(repo, version):
-    """Return python, apt, dockerfile, and setups: the set-up of each task of the environment."""
-    name = SPECS[(repo.lower(), version)]
-    setups = {task: COMMON + SETUPS[index] for task, (where, index) in TASKS.items() if where == name}
-    return dict(ENVIRONMENTS[name], setups=setups)
-
-
-def dockerfile_for(task_id):
-    """Return the Dockerfile of a task's environment."""
-    return ENVIRONMENTS[TASKS[task_id][0]]["dockerfile"]
-
-
-def setup_for(task_id):
-    """Return a task's set-up as a POSIX shell script; BASE_COMMIT names a commit that the plan lacks."""
-    return COMMON + SETUPS[TASKS[task_id][1]]
-'''
+def _literal(value: dict[Any, Any] | list[Any]) -> str:
+    if isinstance(value, dict):
+        return "{\n" + "".join(f"    {key!a}: {each!a},\n" for key, each in value.items()) + "}"
+    return "[\n" + "".join(f"    {each!a},\n" for each in value) + "]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partition.environments.snapshot import content_key, legacy_key, snapshot_name
 from partition.errors import InputError
@@ -17,16 +17,15 @@ from partition.rewrite.manifest import (
 )
 from partition.rewrite.output.publishing import is_same, publish_files, publish_folder
 from partition.rewrite.output.repository import create, upload
-from partition.rewrite.output.rows import check_rows, join_rows
+from partition.rewrite.output.rows import check_others, check_rows, join_rows, rows_kept
 from partition.rewrite.output.target import Form
 from partition.rewrite.output.writers import FoldersWriter, RowsWriter
-from partition.rewrite.partial import sha256
 from partition.rewrite.resources import NAMES
 from partition.tasks.directory import find_tasks
 from partition.writing import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from partition.plan.document import Plan
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from partition.rewrite.output.target import Target
     from partition.rewrite.partial import Partial, State
     from partition.rewrite.progress import Progress
+    from partition.tasks.parquet import OtherColumns
 
 _ROWS = "tasks.parquet"
 _MANIFEST = "manifest.json"
@@ -76,8 +76,7 @@ def finish(
     else:
         assert isinstance(attempt.writer, RowsWriter)  # noqa: S101 - there are two
         with progress("putting rows together", None):
-            join_rows(folder / _ROWS, (attempt.writer.part(number) for number in range(attempt.chunks)))
-            check_rows(folder / _ROWS, attempt.digests())
+            _join(attempt, attempt.writer, folder / _ROWS)
         documents = folder
     write_atomically(documents / _PLAN, dump(attempt.plan))
     _write_manifest(documents / _MANIFEST, summary, attempt)
@@ -92,6 +91,22 @@ def finish(
             publish_files({**places, folder / _ROWS: target.path})
     partial.remove()
     return summary
+
+
+def _join(attempt: Attempt, writer: RowsWriter, file: Path) -> None:
+    """Put the rows together, with the source's other columns, and read the file back."""
+    parts = (writer.part(number) for number in range(attempt.chunks))
+    others = attempt.dataset.other_columns()
+    if others is None:
+        join_rows(file, parts)
+    else:
+        join_rows(file, parts, _kept(attempt, others), others.schema)
+        check_others(file, _kept(attempt, others), others.schema)
+    check_rows(file, attempt.digests())
+
+
+def _kept(attempt: Attempt, others: OtherColumns) -> Iterator[Any]:
+    return rows_kept(others.batches(), attempt.kept(), others.schema)
 
 
 def already_finished(target: Target, partial: Partial, state: State) -> bool:
@@ -118,7 +133,7 @@ def _summary(
             revision=dataset.revision,
             tasks=tally.tasks,
             digest=given.inputs.digest,
-            plan=sha256(dump(given)),
+            plan=state.header.plan,
             faults=[str(fault) for fault in attempt.faults],
         ),
         cap=limits.max_new,
@@ -166,6 +181,10 @@ def _notes(attempt: Attempt) -> list[str]:
                 if value is not None
             )
             notes.append(f"{name}: tasks asked for different resources; all now ask for the most ({most})")
+    others = attempt.dataset.other_columns() if isinstance(attempt.writer, FoldersWriter) else None
+    if others is not None:
+        names = ", ".join(others.schema.names)
+        notes.append(f"a directory has no place for the source's other columns, which are left out: {names}")
     return notes
 
 

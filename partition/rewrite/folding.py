@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from partition.errors import Fault, InputError
+from partition.rewrite.carried import carried
 from partition.rewrite.channel import deliver
 from partition.rewrite.compare import differences, unexplained
+from partition.rewrite.handover import taken_over
 from partition.rewrite.hazards import hazards_of
 from partition.rewrite.manifest import Reason, TaskRecord, line
 from partition.rewrite.output.writers import Written
@@ -16,7 +18,7 @@ from partition.rewrite.partial import ChunkRecord, read_record, record_path
 from partition.rewrite.refusal import Refused
 from partition.rewrite.resources import resource_changes
 from partition.rewrite.setup import setup_of
-from partition.rewrite.survey import Programs, keys_of
+from partition.rewrite.survey import keys_of
 from partition.rewrite.union import left_of
 from partition.writing import write_atomically
 
@@ -25,9 +27,12 @@ if TYPE_CHECKING:
 
     from partition.environments.census import Resources
     from partition.plan.document import Environment
+    from partition.rewrite.channel import Delivered
     from partition.rewrite.hazards import Mates
     from partition.rewrite.manifest import Channel
     from partition.rewrite.output.writers import Writer
+    from partition.rewrite.program import Program
+    from partition.rewrite.setup import Setup
     from partition.rewrite.survey import Surveyed
     from partition.rewrite.union import SharedImage
     from partition.tasks.model import Task, Tree
@@ -76,6 +81,23 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """A task in its shared environment.
+
+    Parameters
+    ----------
+    setup
+        What its container does before the agent starts.
+    notes
+        What a reader should know, a sentence each.
+    """
+
+    setup: Setup
+    delivered: Delivered
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
     """A task as it is to be written."""
 
@@ -104,11 +126,6 @@ class Folding:
     shared: Mapping[str, Shared]
     assignment: Mapping[str, str]
     refused: Mapping[str, tuple[Fault, ...]]
-    programs: Programs = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        planned = {name: each.planned for name, each in self.shared.items()}
-        object.__setattr__(self, "programs", Programs(planned))
 
     def __call__(self, part: Part) -> ChunkRecord:
         """Write one part, unless it is there already."""
@@ -117,12 +134,12 @@ class Folding:
             ids = [each.task for each in known.tasks]
             if self.writer.intact(part.number, ids, known.digests):
                 return known
-        found = [
-            (_read(piece, surveyed), piece, surveyed)
-            for piece, surveyed in zip(part.pieces, part.tasks, strict=True)
-            if surveyed is not None
-        ]
-        made = [self._make(task, surveyed) for task, _, surveyed in found]
+        found, made = [], []
+        for piece, surveyed in zip(part.pieces, part.tasks, strict=True):
+            if surveyed is not None:
+                task = read_again(piece, surveyed)
+                found.append((task, piece, surveyed))
+                made.append(self._make(task, surveyed))
         self.writer.write(
             part.number,
             [
@@ -130,12 +147,13 @@ class Folding:
                 for (task, piece, _), each in zip(found, made, strict=True)
             ],
         )
-        back = list(self.writer.read(part.number, [task.id for task, _, _ in found]))
+        back = self.writer.read(part.number, [task.id for task, _, _ in found])
         faults: list[Fault] = []
-        records = []
-        for (task, _, surveyed), each, (written, _) in zip(found, made, back, strict=True):
+        records, digests = [], []
+        for (task, _, surveyed), each, (written, digest) in zip(found, made, back, strict=True):
             faults += self._compare(task, each, written)
             records.append(self._record(task, surveyed, each, written))
+            digests.append(digest)
         if faults:
             raise InputError(
                 f"{len(faults)} differences between source and output have no reason", faults=faults
@@ -143,7 +161,7 @@ class Folding:
         record = ChunkRecord(
             attempt=self.attempt,
             tasks=records,
-            digests=[digest for _, digest in back],
+            digests=digests,
             refused=[
                 task.id
                 for (task, _, surveyed), each in zip(found, made, strict=True)
@@ -160,54 +178,30 @@ class Folding:
         write_atomically(path, line(record))
         return record
 
-    def _make(self, task: Task, surveyed: Surveyed) -> _Made:
+    def folded(self, task: Task, surveyed: Surveyed) -> Folded | Refused:
+        """Return the task in its shared environment, or every reason why it keeps its own."""
         reasons = surveyed.reasons or self.refused.get(task.id, ())
         name = self.assignment.get(task.id)
         if reasons or name is None:
-            return _Made(files=task.files, reasons=reasons)
+            return Refused(reasons=reasons)
         try:
-            made = self._fold(task, name)
+            made = fold(task, taken_over(surveyed.program, task), self.shared[name], self.channel)
         except InputError as error:
             made = Refused(reasons=error.faults or (Fault(where=task.where, what=error.message),))
         if isinstance(made, Refused):
-            return _Made(
-                files=task.files, reasons=tuple(replace(each, task=task.id) for each in made.reasons)
-            )
+            return Refused(reasons=tuple(replace(each, task=task.id) for each in made.reasons))
         return made
 
-    def _fold(self, task: Task, name: str) -> _Made | Refused:
-        shared = self.shared[name]
-        program, _ = self.programs.of(task, name)
-        if isinstance(program, Refused):
-            return program
-        left = left_of(program, shared.image)
-        if isinstance(left, Refused):
-            return left
-        hazards = hazards_of(task, left, shared.planned, shared.mates)
-        if hazards.refusals:
-            return Refused(reasons=hazards.refusals)
-        hidden = tuple(key for key, _ in task.config.environment.env)
-        setup = setup_of(left, shared.image.folders, hidden=hidden)
-        if isinstance(setup, Refused):
-            return setup
-        more = resource_changes(task, shared.resources) if shared.resources else {}
-        delivered = deliver(
-            task,
-            setup,
-            left,
-            shared.tree,
-            self.channel,
-            provided=shared.image.environment,
-            more=more,
-            whole=program,
-        )
-        if isinstance(delivered, Refused):
-            return delivered
+    def _make(self, task: Task, surveyed: Surveyed) -> _Made:
+        made = self.folded(task, surveyed)
+        if isinstance(made, Refused):
+            return _Made(files=task.files, reasons=made.reasons)
+        payload = made.delivered.payload
         return _Made(
-            files=delivered.files,
-            environment=name,
-            notes=(*hazards.notes, *delivered.notes),
-            payload=None if delivered.payload is None else self._keep(delivered.payload),
+            files=made.delivered.files,
+            environment=self.assignment[task.id],
+            notes=made.notes,
+            payload=None if payload is None else self._keep(payload),
         )
 
     def _keep(self, payload: bytes) -> tuple[str, int]:
@@ -247,7 +241,48 @@ class Folding:
         )
 
 
-def _read(piece: Piece, surveyed: Surveyed) -> Task:
+def fold(task: Task, program: Program, shared: Shared, channel: Channel) -> Folded | Refused:
+    """Return the task in its shared environment, or every reason why it cannot be there.
+
+    Parameters
+    ----------
+    program
+        What the task does beyond what the plan's environment has; see `Programs`.
+    """
+    left = left_of(program, shared.image)
+    if isinstance(left, Refused):
+        return left
+    hazards = hazards_of(task, left, shared.planned, shared.mates)
+    if hazards.refusals:
+        return Refused(reasons=hazards.refusals)
+    own = tuple(key for key, _ in task.config.environment.env)
+    later = carried(left.environment, own=own, provided=shared.image.environment)
+    setup = setup_of(left, shared.image.folders, hidden=own, later=later)
+    if isinstance(setup, Refused):
+        return setup
+    delivered = deliver(
+        task,
+        setup,
+        left,
+        shared.tree,
+        channel,
+        provided=shared.image.environment,
+        more=resource_changes(task, shared.resources) if shared.resources else {},
+        whole=program,
+    )
+    if isinstance(delivered, Refused):
+        return delivered
+    return Folded(setup=setup, delivered=delivered, notes=(*hazards.notes, *delivered.notes))
+
+
+def read_again(piece: Piece, surveyed: Surveyed) -> Task:
+    """Return the task that was surveyed.
+
+    Raises
+    ------
+    InputError
+        It is another one by now.
+    """
     (task,) = piece.read()
     if isinstance(task, Fault) or task.digest != surveyed.digest:
         raise InputError(

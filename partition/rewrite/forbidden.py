@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from partition.environments.commands import calls_of, findings_of
 from partition.environments.commands.findings import Kind
+from partition.environments.replacing import brings
 from partition.environments.shell import parse_shell
 from partition.errors import Fault
 
@@ -50,9 +51,10 @@ def _any(patterns: tuple[str, ...], flags: re.RegexFlag = re.NOFLAG) -> re.Patte
 _IN_PROSE = _any(_PROSE, re.IGNORECASE)
 _IN_CODE = _any(_CODE)
 _HINT_PROSE = re.compile(
-    r"n[o']t\b[^\n]*(?:install|available|present|use|import)|missing|removed|uninstalled|never|cannot|without",
-    re.IGNORECASE,
+    r"n[o']t\b[^\n]*(?:install|available|present|use|import)|missing|removed|uninstalled|never|cannot|without"
 )
+_HINT_REMOVES = re.compile(r"remove|purge|uninstall|\S-(?![\w.+-])")
+"""What stands where a Dockerfile removes packages: ``apt-get install NAME-`` does too."""
 _HINT_CODE = re.compile(r"which|find_spec|command\s+-v|!\s*type")
 _COMMANDS = {
     "nc": "netcat",
@@ -65,26 +67,41 @@ _COMMANDS = {
     "bs4": "beautifulsoup4",
     "sklearn": "scikit-learn",
 }
+_COMPILERS = frozenset({"gcc", "g++", "make", "libc6-dev", "dpkg-dev"})
+_BRINGS = {
+    "build-essential": _COMPILERS,
+    "build-base": _COMPILERS - {"dpkg-dev"} | {"patch"},
+    "python3-pip": frozenset({"pip"}),
+    "py3-pip": frozenset({"pip"}),
+    "nodejs": frozenset({"node"}),
+}
+"""What a task may call by name of a package that brings it: direct dependencies and commands."""
 _VARIANT = re.compile(r"\A(?:python3?-|r-cran-|ruby-|node-)|(?:-openbsd|-traditional)\Z")
 
 
-def forbidden(task: Task, environment: Environment, baked: tuple[Step, ...], where: str) -> Iterator[Fault]:
+def forbidden(
+    task: Task, environment: Environment, baked: tuple[Step, ...], where: str, *, base: str
+) -> Iterator[Fault]:
     """Yield a fault for each package that the task says is absent and that its shared image holds.
 
-    A task whose own Dockerfile installs a package is not handed it by others, whatever its text says of it,
-    unless that Dockerfile removes the package.
+    The image holds what its Dockerfile installs by name, with what the plan adds for cloning and building,
+    what a full base image has and a slim one of the task has not, and the commands that a few packages bring.
+    Dependencies are not followed. A task whose own Dockerfile installs a package is not handed it by others,
+    whatever its text says of it, unless that Dockerfile removes the package.
+
+    Parameters
+    ----------
+    base
+        The task's own base image.
     """
-    held = _held(environment, baked)
+    held = _held(environment, baked) | brings(base, environment.base)
     if not held:
         return
-    own: frozenset[str] = frozenset()
-    dockerfile = task.files.get("environment/Dockerfile")
-    if dockerfile is not None and dockerfile.size < _LARGEST:
-        own, removed = _own(_text(dockerfile))
-        for name, line in removed:
-            if name in held:
-                yield _fault(f"{where}:{line}", name, environment.name, "removes", task)
-        own -= {name for name, _ in removed}
+    entry = task.files.get("environment/Dockerfile")
+    dockerfile = "" if entry is None or entry.size >= _LARGEST else _text(entry)
+    for name, line in _own(dockerfile)[1] if _HINT_REMOVES.search(dockerfile) else ():
+        if name in held:
+            yield _fault(f"{where}:{line}", name, environment.name, "removes", task)
     for entry in task.files.files():
         if entry.path == "instruction.md":
             hint, pattern, verb = _HINT_PROSE, _IN_PROSE, "says that it must do without"
@@ -93,12 +110,13 @@ def forbidden(task: Task, environment: Environment, baked: tuple[Step, ...], whe
         else:
             continue
         text = _text(entry)
-        if hint.search(text) is None:
+        # in small letters: ignoring case would take longer than anything else here
+        if hint.search(text.lower()) is None:
             continue
         for match in pattern.finditer(text):
             name = next(value for value in match.groups() if value)
             name = _normal(_COMMANDS.get(name, name))
-            if name in held and name not in own:
+            if name in held and not _keeps(dockerfile, name):
                 line = text.count("\n", 0, match.start()) + 1
                 yield _fault(f"{task.where}/{entry.path}:{line}", name, environment.name, verb, task)
 
@@ -122,6 +140,12 @@ def _normal(name: str) -> str:
 
 def _bare(requirement: str) -> str:
     return _normal(re.split(r"[=<>!~\[;@/ ]", requirement, maxsplit=1)[0])
+
+
+def _keeps(dockerfile: str, name: str) -> bool:
+    """Return whether a Dockerfile installs a package, or one that brings it, and removes it nowhere."""
+    installed, removed = _own(dockerfile)
+    return name in _with_commands(installed) and all(name != each for each, _ in removed)
 
 
 def _own(text: str) -> tuple[frozenset[str], list[tuple[str, int]]]:
@@ -163,11 +187,6 @@ def _findings(text: str) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=64)
-def _of_environment(name: str, apt: tuple[str, ...], pip: tuple[str, ...]) -> frozenset[str]:  # noqa: ARG001 - key
-    return frozenset(map(_bare, (*apt, *pip)))
-
-
 def _held(environment: Environment, baked: tuple[Step, ...]) -> frozenset[str]:
     pip = tuple(
         each
@@ -175,11 +194,15 @@ def _held(environment: Environment, baked: tuple[Step, ...]) -> frozenset[str]:
         for package in venv.lists
         for each in (*package.pip, *package.conda)
     )
-    return _of_environment(environment.name, tuple(environment.apt), pip) | _of_steps(
-        tuple(step.source for step in baked)
-    )
+    named = (*environment.apt, *pip)
+    return _of_environment(named, environment.dockerfile, tuple(step.source for step in baked))
 
 
 @lru_cache(maxsize=64)
-def _of_steps(sources: tuple[str, ...]) -> frozenset[str]:
-    return frozenset().union(*(_own(source)[0] for source in sources))
+def _of_environment(named: tuple[str, ...], dockerfile: str, baked: tuple[str, ...]) -> frozenset[str]:
+    installed = (_own(text)[0] for text in (dockerfile, *baked))
+    return _with_commands(frozenset(map(_bare, named)).union(*installed))
+
+
+def _with_commands(packages: frozenset[str]) -> frozenset[str]:
+    return packages.union(*(_BRINGS[name] for name in packages if name in _BRINGS))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from partition.environments.bases import describe_image, find_release, releases_of
+from partition.environments.bases import describe_image
 from partition.environments.commands import findings_of
 from partition.environments.commands.findings import Kind
+from partition.environments.default_bases import PLAIN_KIND, is_official_python, kind_of
+from partition.environments.renamed import gone_packages
 from partition.environments.replacing import why_not
 from partition.errors import Fault
 from partition.rewrite.commands import calls_in
@@ -18,7 +18,6 @@ from partition.rewrite.forbidden import forbidden
 from partition.rewrite.network import needs_network
 from partition.rewrite.own_release import own_releases
 from partition.rewrite.program import Put, Run
-from partition.shipped import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +29,11 @@ if TYPE_CHECKING:
 _KEEPS = "the task keeps its own environment"
 _ARCHIVES = re.compile(r"archive\.debian\.org|old-releases\.ubuntu\.com|snapshot\.debian\.org|vault\.centos")
 _APT = re.compile(r"\b(?:apt|apt-get|aptitude)\s")
-_PATH = re.compile(r"(?<![\w/.:$}-])/(?:opt|testbed|srv|workspace|miniconda3?)(?:/[\w.+-]*\w)?(?![\w-])")
+_INSTALLS = re.compile(r"\b(?:apt|apt-get|aptitude|yum|dnf)\s")
+_SYSTEM = r"bin|boot|dev|etc|lib\w*|logs|media|mnt|proc|run|sbin|solution|sys|tests|tmp|usr|var"
+"""Folders that every image has, or that Harbor fills."""
+_PATH = re.compile(rf"(?<![\w/.:$}}<>~-])/(?!(?:{_SYSTEM})\b)\w[\w.+-]*(?<![.-])(?:/[\w.+-]*\w)*(?![\w-])")
+_PIP_COMES = re.compile(r"python3?-pip|py3-pip|ensurepip|get-pip|conda|mamba|pyenv|venv|\buv\b|pipx")
 _DOWNLOAD = re.compile(r"\bcurl\b")
 
 
@@ -123,7 +126,9 @@ def _network(case: _Case) -> Iterable[Fault]:
 
 def _forbidden(case: _Case) -> Iterable[Fault]:
     """Refuse a task that says that a package is absent which the image holds."""
-    return forbidden(case.task, case.environment, case.mates.baked, case.program.where)
+    return forbidden(
+        case.task, case.environment, case.mates.baked, case.program.where, base=case.program.base
+    )
 
 
 def _own_release(case: _Case) -> Iterable[Fault]:
@@ -168,6 +173,34 @@ def _renamed(case: _Case) -> Iterator[Fault]:
                 yield case.fault(what, f"there it is {gone[word]}", step.line)
 
 
+def _no_pip(case: _Case) -> Iterator[Fault]:
+    """Refuse pip on a base that has none."""
+    base = case.environment.base
+    if not case.moved or kind_of(base) != PLAIN_KIND or is_official_python(base):
+        return
+    before = [case.environment.dockerfile, *(step.source for step in case.mates.baked)]
+    for step, call in calls_in(case.program):
+        texts = [word.text for word in call.words]
+        if call.program == "pip" or texts[1:3] == ["-m", "pip"]:
+            earlier = (each.source for each in case.program.steps if each.line <= step.line)
+            if not any(_PIP_COMES.search(text) for text in (*before, *earlier)):
+                yield case.fault(f"uses pip, and {base} has none", line=step.line)
+
+
+def _to_a_gone_release(case: _Case) -> Iterator[Fault]:
+    """Refuse an image that cannot be built any more, and a move to a release without packages."""
+    base = describe_image(case.environment.base)
+    if not base.archived or case.environment.exists or base.facts is None:
+        return
+    gone = f"{base.distribution} {base.release} ended on {base.facts.ends} and is gone from the mirrors"
+    dockerfile = case.environment.dockerfile
+    if not describe_image(case.program.base).archived:
+        yield case.fault(f"would be moved to a release without packages: {gone}")
+    elif _INSTALLS.search(dockerfile) and not _ARCHIVES.search(dockerfile):
+        what = f"the image of {case.environment.name} cannot be built, because it installs packages: {gone}"
+        yield case.fault(what)
+
+
 def _paths(case: _Case) -> Iterator[Fault]:
     """Refuse a task whose text names a path that only its own base can have held."""
     if not why_not(case.program.base, case.environment.base):
@@ -196,16 +229,13 @@ def _paths(case: _Case) -> Iterator[Fault]:
 def _ended(case: _Case) -> Iterator[str]:
     """Note apt at run time on a release whose packages are gone."""
     base = describe_image(case.environment.base)
-    row = find_release(base.distribution, base.release)
-    if row is None or row.state != "archived":
+    if not base.archived or base.facts is None:
         return
     text = "\n".join(step.source for step in case.steps)
-    if (_APT.search(text) or case.environment.apt) and not _ARCHIVES.search(
-        text + case.environment.dockerfile
-    ):
+    if _INSTALLS.search(text) and not _ARCHIVES.search(text + case.environment.dockerfile):
         yield (
-            f"{case.program.where}: uses apt on {base.distribution} {base.release}, which ended on {row.ends}"
-            " and is gone from the mirrors"
+            f"{case.program.where}: uses {base.manager} on {base.distribution} {base.release}, which ended on"
+            f" {base.facts.ends} and is gone from the mirrors"
         )
 
 
@@ -221,23 +251,10 @@ def _downloads(case: _Case) -> Iterator[str]:
 
 
 REFUSING: tuple[Callable[[_Case], Iterable[Fault]], ...] = (
-    _base, _network, _forbidden, _own_release, _no_apt, _no_bash, _renamed, _paths,
+    _base, _network, _forbidden, _own_release, _no_apt, _no_pip, _no_bash, _renamed, _to_a_gone_release,
+    _paths,
 )  # fmt: skip
 """Rules that refuse a task; each is asked."""
 
 NOTING: tuple[Callable[[_Case], Iterable[str]], ...] = (_ended, _downloads)
 """Rules that note something."""
-
-
-@lru_cache(maxsize=64)
-def gone_packages(distribution: str | None, release: str | None) -> dict[str, str]:
-    """Return the packages that a release no longer has, each with what stands in for it."""
-    order = releases_of(distribution or "")
-    if release not in order:
-        return {}
-    text = shipped("bases", "renamed.csv").read_text(encoding="utf-8")
-    return {
-        row["old"]: row["new"]
-        for row in csv.DictReader(text.splitlines())
-        if row["distribution"] == distribution and order.index(row["release"]) <= order.index(release)
-    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from partition.environments.commands import git
 from partition.environments.commands.findings import arguments, subcommand
 from partition.environments.commands.pip import VALUED
 from partition.environments.prefixes import program as program_name
@@ -82,22 +83,6 @@ _GIT_NESTED = {
     "remote": {"update", "show"},
     "lfs": {"pull", "fetch", "clone", "checkout"},
 }
-_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
-_GIT_CLONE_VALUED = frozenset(
-    {
-        "-b",
-        "--branch",
-        "--depth",
-        "-o",
-        "--origin",
-        "--reference",
-        "-c",
-        "--config",
-        "-j",
-        "--jobs",
-        "--filter",
-    }
-)
 _PIP = frozenset({"install", "download", "wheel", "sync", "compile", "index", "search", "lock"})
 _UV = frozenset({"sync", "add", "lock", "run", "tool", "python", "build", "self"})
 _LOCAL_URL = re.compile(r"(?:[a-z+]+://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|\Z)", re.IGNORECASE)
@@ -182,13 +167,13 @@ def _is_local(texts: Sequence[str]) -> bool:
 
 
 def _git(words: Sequence[Word]) -> str | None:
-    name, rest = subcommand(words, _GIT_VALUED)
+    name, rest = subcommand(words, git.VALUED)
     if name in _GIT_NESTED:
         second = subcommand((words[0], *rest))[0]
         return f"git {name} {second}" if second in _GIT_NESTED[name] else None
     if name not in _GIT:
         return None
-    targets = [word for option, word in arguments(rest, _GIT_CLONE_VALUED) if not option]
+    targets = [word for option, word in arguments(rest, git.FETCH_VALUED) if not option]
     if targets and targets[0].static and (_FILE.match(targets[0].text) or targets[0].text == "."):
         return None
     return f"git {name}"

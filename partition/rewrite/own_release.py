@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from partition.tasks.model import Task
 
 _PREFIX = re.compile(r"\Apython3?-")
-_SEPARATORS = re.compile(r"[-_.]+")
+_SEPARATORS = "[-_.]+"
 _HINT = "the task keeps its own environment: it must not find a later state of the code that it is about"
 
 
@@ -71,14 +71,15 @@ def _may_be_about(task: Task, held: tuple[tuple[str, str], ...]) -> bool:
     pattern = _mentions(tuple(requirement for requirement, _ in held))
     entries = (task.files.get(path) for path in ("environment/Dockerfile", "task.toml"))
     texts = (entry.read().decode("utf-8", "replace").lower() for entry in entries if entry is not None)
-    return any(pattern.search(_SEPARATORS.sub("-", text)) for text in texts)
+    return any(pattern.search(text) for text in texts)
 
 
 @lru_cache(maxsize=64)
 def _mentions(requirements: tuple[str, ...]) -> re.Pattern[str]:
     """Return what finds the name of a repository, or a variable in the place of one."""
-    names = sorted({re.escape(_parsed(each)[0]) for each in requirements})
-    return re.compile(rf"[/=\"'](?:{'|'.join(names)})|/\$")
+    parts = (map(re.escape, _parsed(each)[0].split("-")) for each in requirements)
+    names = sorted({_SEPARATORS.join(each) for each in parts})
+    return re.compile(rf"[/=\"'](?:{'|'.join(names)})(?![a-z0-9])|/\$")
 
 
 def _parsed(requirement: str) -> tuple[str, Version | None]:

@@ -37,6 +37,10 @@ _MOST_LINKS = 40
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
+class UnreadableArchiveError(ValueError):
+    """An archive that a build unpacks and that cannot be read here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placing:
     """A COPY or ADD of the build context with everything expanded.
@@ -156,6 +160,8 @@ def place(placing: Placing, context: Context) -> tuple[list[Put], list[Fault]]:
             placer.with_parents(source) if parents else placer.source(source)
         for name, content in placing.heredocs:
             placer.heredoc(name, content)
+    except UnreadableArchiveError as error:
+        placer.fault(str(error), "compress it with gzip, or unpack it in the context")
     except ValueError as error:
         placer.fault(str(error), "Docker refuses it: correct the line")
     return placer.puts, placer.faults
@@ -282,11 +288,12 @@ def _is_archive(entry: Entry) -> bool:
 
     Raises
     ------
-    ValueError
-        It is compressed with Zstandard, which nothing in a container may read.
+    UnreadableArchiveError
+        It is compressed with Zstandard: builders unpack that, and nothing that is sure to be here does.
     """
     if next(entry.chunks(), b"").startswith(_ZSTANDARD):
-        raise ValueError(f"ADD {entry.path}: an archive that is compressed with Zstandard")
+        why = "which neither Python before 3.14 nor most images unpack"
+        raise UnreadableArchiveError(f"ADD {entry.path}: compressed with Zstandard, {why}")
     stream = io.BytesIO(entry.source) if isinstance(entry.source, bytes) else entry.source.open("rb")
     try:
         with stream, tarfile.open(fileobj=stream) as archive:

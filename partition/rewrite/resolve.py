@@ -7,9 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partition.errors import InfeasibleError
-from partition.plan.problem import read_problem
-from partition.plan.propose import propose
-from partition.plan.standing import standing_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +43,11 @@ def resolve(
     CapExceededError
         The others leave no room.
     """
+    # the solvers take longer to import than all else, and a plan is seldom solved again
+    from partition.plan.problem import read_problem  # noqa: PLC0415
+    from partition.plan.propose import propose  # noqa: PLC0415
+    from partition.plan.standing import standing_of  # noqa: PLC0415
+
     taken = len(tally.fixed)
     room = limits.max_new - taken
     total = None if limits.max_total is None else limits.max_total - taken

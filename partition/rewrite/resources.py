@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING
 
 from partition.tasks.assembly import CONFIG
+from partition.tasks.config import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ def resource_changes(task: Task, wanted: Resources) -> dict[tuple[str, ...], flo
     entry = task.files.get(CONFIG)
     if not changed or entry is None:
         return {}
-    said = tomllib.loads(entry.read().decode("utf-8").replace("\r\n", "\n")).get("environment", {})
+    said = document_of(entry.read()).get("environment", {})
     changes: dict[tuple[str, ...], float | str] = {}
     for name, value in changed.items():
         number = int(value) if float(value).is_integer() else value

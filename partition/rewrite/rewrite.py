@@ -128,13 +128,15 @@ def rewrite(plan: Plan, source: str, out: str, options: Options | None = None) -
     if options.channel not in CHANNELS:
         raise UsageError(f"no channel is called {options.channel!r}", hint=f"there are {', '.join(CHANNELS)}")
     target = target_of(out, private=options.private, endpoint=options.endpoint)
-    limits = _limits(plan, options)
+    limits = limits_of(plan, options)
     dataset = open_dataset(source, endpoint=options.endpoint)
     if dataset.kind in {SourceKind.SPEC_TABLE, SourceKind.EMBEDDED}:
         raise InputError(
             f"{source} is a spec table: there are no task directories to rewrite",
             hint="rewrite the dataset that was rendered from it",
         )
+    # columns that do not fit together are told before any work
+    dataset.other_columns()
     header = Header(
         envfold_version=version("envfold"),
         output=target.form.value,
@@ -297,7 +299,8 @@ def _rewritten(summary: Summary, target: Target, tally: Tally, faults: tuple[Fau
     )
 
 
-def _limits(plan: Plan, options: Options) -> Limits:
+def limits_of(plan: Plan, options: Options) -> Limits:
+    """Return the caps that hold: those asked for, else those that the plan was made for."""
     name = options.preset or plan.limits.preset
     asked = options.max_environments
     if asked is None and options.preset is None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 
+from partition.rewrite.carried import VARIABLES
+
 SETUP_NAME = "envfold-setup.sh"
 """The set-up beside the script that calls it."""
 
 CALL = f'sh "$(dirname -- "$0")/{SETUP_NAME}" || exit $?\n'.encode()
 """The line that runs the set-up first, in whatever shell the script is written for."""
+
+READ = f". {VARIABLES}\n".encode()
+"""The line after it where set-up leaves variables for what follows."""
 
 _OPENING = b"\n\n<!-- envfold: set-up -->\n"
 _CLOSING = b"\n<!-- envfold: end of set-up -->\n"
@@ -33,25 +38,29 @@ def why_not_callable(script: bytes) -> str | None:
     return None
 
 
-def with_call(script: bytes) -> bytes:
-    """Return the script with the call below its ``#!`` line, or at its top."""
+def with_call(script: bytes, *, read: bool = False) -> bytes:
+    """Return the script with the call below its ``#!`` line, or at its top; `read` adds the line after it."""
+    call = CALL + READ if read else CALL
     if not script.startswith(b"#!"):
-        return CALL + script
+        return call + script
     first, newline, rest = script.partition(b"\n")
-    return first + b"\n" + CALL + rest if newline else first + b"\n" + CALL[:-1]
+    return first + b"\n" + call + rest if newline else first + b"\n" + call[:-1]
 
 
 def without_call(script: bytes) -> bytes:
     """Return what `with_call` was given."""
-    if script.startswith(CALL):
-        return script[len(CALL) :]
-    first, _, rest = script.partition(b"\n")
-    if rest == CALL[:-1]:
-        return first
-    return first + b"\n" + rest[len(CALL) :] if rest.startswith(CALL) else script
+    for call in (CALL + READ, CALL):
+        if script.startswith(call):
+            return script[len(call) :]
+        first, _, rest = script.partition(b"\n")
+        if rest == call[:-1]:
+            return first
+        if rest.startswith(call):
+            return first + b"\n" + rest[len(call) :]
+    return script
 
 
-def with_section(instruction: bytes, commands: str) -> bytes:
+def with_section(instruction: bytes, commands: str, *, read: bool = False) -> bytes:
     """Return the instruction with the set-up at its end, in a fenced block."""
     longest = max((len(run) for run in re.findall("`+", commands)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -60,6 +69,8 @@ def with_section(instruction: bytes, commands: str) -> bytes:
         "what is left of building the environment, and nothing where it was run before.\n\n"
         f"{fence}sh\n{commands.rstrip(chr(10))}\n{fence}\n"
     )
+    if read:
+        text += f"\nIn a shell that was open before, run `. {VARIABLES}` after it.\n"
     return instruction + _OPENING + text.encode() + _CLOSING
 
 

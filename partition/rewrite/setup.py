@@ -9,23 +9,25 @@ history of a clone that was taken back to a commit (``checkout.sh``).
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import re
 import shlex
+import zlib
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from partition.errors import Fault
+from partition.rewrite.carried import READ_FIRST
 from partition.rewrite.program import Fixed, Put, Run
 from partition.rewrite.refusal import Refused
 from partition.rewrite.unpack import UnusableArchiveError, unpacked
 from partition.tasks.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from partition.rewrite.program import Program, State, Step
 
@@ -36,6 +38,9 @@ _INTRODUCTION = """\
 #!/bin/sh
 # Set-up of this task's container: what is left of its Dockerfile. Run it once, as root, before anything else.
 """
+_LEVEL = 6
+_GZIP_WBITS = 31
+"""Of zlib: with the header of RFC 1952, its MTIME zero."""
 _SCRIPTS = "/var/lib/envfold/scripts"
 _PLAIN = re.compile(rb"[\t\n -~]*\Z")
 """Bytes that every shell hands on from a heredoc as they are."""
@@ -51,10 +56,13 @@ class Setup:
         Shell text; bytes that are not UTF-8 are escaped as ``surrogateescape`` does.
     digest
         What the done marker holds: set-ups with equal digests do the same.
+    later
+        The variables that it leaves in a file for the commands that come after it.
     """
 
     script: str
     digest: str
+    later: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def payload(self) -> bytes:
@@ -64,7 +72,10 @@ class Setup:
     @cached_property
     def packed(self) -> str:
         """The script's bytes for ``base64 -d | gzip -dc``."""
-        return base64.b64encode(gzip.compress(self.payload, compresslevel=6, mtime=0)).decode("ascii")
+        done, packed, begun = _packed_head()
+        compressor = begun.copy()
+        rest = compressor.compress(self.payload[done:]) + compressor.flush()
+        return base64.b64encode(packed + rest).decode("ascii")
 
 
 def setup_of(
@@ -73,13 +84,15 @@ def setup_of(
     *,
     hidden: Collection[str] = (),
     remove: Sequence[str] = (),
+    keep: Mapping[str, Collection[str]] = MappingProxyType({}),
+    later: Sequence[tuple[str, str]] = (),
 ) -> Setup | Refused:
     """Return the script that does what is left of a program.
 
     Parameters
     ----------
     program
-        Its `environment` is what the container has; a step sees of that what was set by then.
+        Its `environment` without `later` is what the container has; a step sees of that what was set by then.
     folders
         Absolute paths; those that the image lists in ``/var/lib/envfold/folders`` are there only for the
         container to start in, and are removed first where they are empty.
@@ -87,15 +100,23 @@ def setup_of(
         Names of further variables that the container has and no step may see.
     remove
         Absolute paths that are removed last: what other tasks of the same image use.
+    keep
+        For folders of the image, by absolute path, the names in them that stay; all others are removed last.
+        Names without spaces.
+    later
+        Variables that only commands after the set-up find set, by `partition.rewrite.carried`.
 
     Returns
     -------
     Setup | Refused
         Refused with every step that only a build can do.
     """
-    late = {name for name, _ in program.environment} | set(hidden)
+    late = {name for name, _ in program.environment} - {name for name, _ in later} | set(hidden)
     faults: list[Fault] = []
     lines: list[str] = []
+    if later:
+        late.add(READ_FIRST)
+        lines.append(_words("later", *(f"{name}={value}" for name, value in later)))
     number = 0
     for step in program.steps:
         try:
@@ -112,12 +133,13 @@ def setup_of(
             )
     if faults:
         return Refused(reasons=tuple(faults))
+    lines += [_words("only", folder, *sorted(set(names))) for folder, names in sorted(keep.items())]
     last = _words("finish", *sorted(set(remove)))
     first = sorted(set(folders), key=lambda path: (-path.count("/"), path))
     body = "\n".join([*lines, last]) + "\n"
     digest = hashlib.sha256(f"{_words(*first)}\n{body}".encode("utf-8", "surrogateescape")).hexdigest()
-    script = f"{_INTRODUCTION}\n{_functions()}\n{_words('begin', digest, *first)}\n{body}"
-    return Setup(script=script, digest=digest)
+    script = f"{_head()}{_words('begin', digest, *first)}\n{body}"
+    return Setup(script=script, digest=digest, later=tuple(later))
 
 
 class _CannotError(Exception):
@@ -125,9 +147,19 @@ class _CannotError(Exception):
 
 
 @lru_cache(maxsize=1)
-def _functions() -> str:
+def _head() -> str:
+    """Return what every script begins with."""
     folder = Path(__file__).parent
-    return "\n".join((folder / name).read_text(encoding="ascii") for name in ("setup.sh", "checkout.sh"))
+    functions = ((folder / name).read_text(encoding="ascii") for name in ("setup.sh", "checkout.sh"))
+    return "\n".join((_INTRODUCTION, *functions, ""))
+
+
+@lru_cache(maxsize=1)
+def _packed_head() -> tuple[int, bytes, zlib._Compress]:
+    """Return how many bytes every script begins with, what gzip makes of them, and gzip behind them."""
+    head = _head().encode("ascii")
+    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP_WBITS)
+    return len(head), compressor.compress(head), compressor
 
 
 def _words(*words: str) -> str:

@@ -317,9 +317,59 @@ back() {
     rm -rf "$state/hidden/$4"
 }
 
+# quoted TEXT: as one word of a shell
+quoted() {
+    rest=$1 done_so_far=
+    while :; do
+        case $rest in
+            *"'"*) done_so_far="$done_so_far${rest%%"'"*}'\\''" rest=${rest#*"'"} ;;
+            *) break ;;
+        esac
+    done
+    printf "'%s'" "$done_so_far$rest"
+}
+
+# later NAME=VALUE...: what commands find set once this is done, but for those that were given another value
+# than this one was
+later() {
+    [ ! -e "$work/variables" ] && [ ! -e "$state/variables.sh" ] || return 0
+    {
+        for each do
+            name=${each%%=*}
+            case $name in
+                # where nothing else says, it is that of each command's user
+                HOME) printf 'export HOME=%s\n' "$(quoted "${each#*=}")" && continue ;;
+                PATH) was=$own_path ;;
+                *) eval "was=\${$name-}" ;;
+            esac
+            printf '[ "${%s-}" != %s ] || export %s=%s\n' \
+                "$name" "$(quoted "$was")" "$name" "$(quoted "${each#*=}")"
+        done
+        # bash reads one such file for each command
+        printf 'if [ "${BASH_ENV-}" = %s ]; then unset BASH_ENV; fi\n' "$state/variables.sh"
+        printf 'if [ -n "${BASH_VERSION-}" ] && [ -r "${BASH_ENV-}" ]; then . "$BASH_ENV"; fi\n'
+    } >"$work/variables.new" && mv -f "$work/variables.new" "$work/variables" ||
+        stop 1 "cannot write to $state"
+}
+
+# only FOLDER NAME...: of what the folder holds, keep these
+only() {
+    place=set-up folder=$1
+    shift
+    for each in "$folder"/* "$folder"/.[!.]*; do
+        case " $* " in
+            *" ${each##*/} "*) continue ;;
+        esac
+        rm -rf "$each" || stop 1 "cannot remove $each"
+    done
+}
+
 # finish PATH...: leave nothing of this behind, and nothing below these paths
 finish() {
     place=set-up
+    if [ -e "$work/variables" ]; then
+        mv -f "$work/variables" "$state/variables.sh" || stop 1 "cannot write to $state"
+    fi
     leave_no_later_history
     for each do
         rm -rf "$each" || stop 1 "cannot remove $each"

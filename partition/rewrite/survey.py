@@ -10,6 +10,7 @@ from partition.environments.identity import identify
 from partition.environments.snapshot import Generation
 from partition.errors import Fault, InputError
 from partition.rewrite.beginning import common
+from partition.rewrite.handover import handed_over
 from partition.rewrite.manifest import Keys
 from partition.rewrite.refusal import Refused
 from partition.rewrite.residual import AptNeeds, apt_needs, without_baked
@@ -36,6 +37,8 @@ class Surveyed:
     ----------
     reasons
         Why it cannot be folded, as far as its Dockerfile alone says.
+    program
+        What it does beyond what its environment has, as `handed_over`; empty where it is not to be folded.
     """
 
     id: str
@@ -44,6 +47,7 @@ class Surveyed:
     keys: Keys
     separate: int
     reasons: tuple[Fault, ...] = ()
+    program: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,25 +119,32 @@ class Programs:
 
     def __init__(self, environments: Mapping[str, Environment]) -> None:
         self._environments = environments
-        self._known: dict[tuple[str, bytes, str | None], tuple[str, Program | Refused, AptNeeds]] = {}
+        self._known: dict[tuple[str, bytes, str | None], tuple[str, Program | Refused, AptNeeds, bytes]] = {}
 
-    def of(self, task: Task, environment: str) -> tuple[Program | Refused, AptNeeds]:
-        """Return what `task` does beyond what the environment has, and what its apt installations leave."""
+    def of(self, task: Task, environment: str) -> tuple[Program | Refused, AptNeeds, bytes]:
+        """Return what `task` does beyond what the environment has, and what its apt installations leave.
+
+        Returns
+        -------
+        tuple
+            The last is the first as `handed_over`.
+        """
         key = (environment, _contents(task.environment), task.config.environment.workdir)
         if key not in self._known:
             program = program_of(task)
-            needs = AptNeeds()
+            needs, handed = AptNeeds(), b""
             if not isinstance(program, Refused):
                 needs = apt_needs(program)
                 program = without_baked(program, self._environments[environment])
+                handed = handed_over(program, task)
             if len(self._known) >= _MOST_PROGRAMS:
                 del self._known[next(iter(self._known))]
-            self._known[key] = (task.where, program, needs)
-            return program, needs
-        where, program, needs = self._known[key]
+            self._known[key] = (task.where, program, needs, handed)
+            return program, needs, handed
+        where, program, needs, handed = self._known[key]
         if isinstance(program, Refused):
-            return Refused(reasons=tuple(_moved(each, where, task) for each in program.reasons)), needs
-        return replace(program, where=program.where.replace(where, task.where, 1)), needs
+            return Refused(reasons=tuple(_moved(each, where, task) for each in program.reasons)), needs, b""
+        return replace(program, where=program.where.replace(where, task.where, 1)), needs, handed
 
 
 @dataclass(frozen=True)
@@ -169,8 +180,9 @@ class Survey:
         keys, identity, wrong = keys_of(task)
         environment = self.assignment.get(task.id)
         reasons = list(wrong)
+        handed = b""
         if environment is not None and not wrong:
-            program, needs = self._program(task, environment)
+            program, needs, handed = self._program(task, environment)
             reasons += program.reasons if isinstance(program, Refused) else _verifier(task, identity)
             if not isinstance(program, Refused) and not reasons:
                 before = gathered.get(environment, Gathered())
@@ -182,14 +194,15 @@ class Survey:
             keys=keys,
             separate=len(keys.content) - 1,
             reasons=tuple(replace(each, task=task.id) for each in reasons),
+            program=b"" if reasons else handed,
         )
 
-    def _program(self, task: Task, environment: str) -> tuple[Program | Refused, AptNeeds]:
+    def _program(self, task: Task, environment: str) -> tuple[Program | Refused, AptNeeds, bytes]:
         try:
             return self.programs.of(task, environment)
         except InputError as error:
             reasons = error.faults or (Fault(where=task.where, what=error.message),)
-            return Refused(reasons=reasons), AptNeeds()
+            return Refused(reasons=reasons), AptNeeds(), b""
 
 
 def keys_of(task: Task) -> tuple[Keys, TaskIdentity | None, tuple[Fault, ...]]:

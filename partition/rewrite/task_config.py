@@ -10,6 +10,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
+from partition.rewrite.task_lines import as_item, with_lines
+from partition.tasks.config import document_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -32,25 +35,36 @@ def edited(data: bytes, changes: Mapping[tuple[str, ...], Any]) -> bytes:
         The result would not read back as the old document with just these changes.
     """
     text = data.decode("utf-8")
-    wanted = deepcopy(tomllib.loads(text.replace("\r\n", "\n")))
+    wanted = deepcopy(dict(document_of(data)))
     why = "its tables are written in an unusual way"
     try:
         for path, value in changes.items():
             _set_plain(wanted, path, value)
     except (TypeError, AttributeError) as error:
         raise UneditableError(f"cannot be edited: {error}") from error
+    # the usual way, ten times as fast; what comes out is read back, as below
+    result = with_lines(text, changes)
+    if result is not None and _says(new := result.encode("utf-8"), wanted):
+        return new
     # below dotted keys a table can only be written on one line
     for make in (tomlkit.table, tomlkit.inline_table):
         try:
             document = tomlkit.parse(text)
             for path, value in changes.items():
                 _set(document, path, value, make)
-            result = tomlkit.dumps(document)
-            if tomllib.loads(result.replace("\r\n", "\n")) == wanted:
-                return result.encode("utf-8")
+            new = tomlkit.dumps(document).encode("utf-8")
+            if _says(new, wanted):
+                return new
         except (TOMLKitError, ValueError, TypeError, AttributeError) as error:
             why = str(error)
     raise UneditableError(f"cannot be edited: {why}")
+
+
+def _says(data: bytes, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return document_of(data) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _set(document: Any, path: tuple[str, ...], value: Any, make: Callable[[], Any]) -> None:
@@ -59,13 +73,7 @@ def _set(document: Any, path: tuple[str, ...], value: Any, make: Callable[[], An
         if name not in table:
             table[name] = tomlkit.inline_table() if isinstance(table, InlineTable) else make()
         table = table[name]
-    table[path[-1]] = _literal(value) if isinstance(value, str) else value
-
-
-def _literal(value: str) -> Any:
-    """Return a string in the quotes that need no backslash, where there are such."""
-    plain = value.isprintable() and "'" not in value and ('"' in value or "\\" in value)
-    return tomlkit.string(value, literal=plain)
+    table[path[-1]] = as_item(value)
 
 
 def _set_plain(document: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

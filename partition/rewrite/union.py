@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from partition.errors import Fault
-from partition.rewrite.baking import AS_WRITTEN, Baker
+from partition.rewrite.baking import ALWAYS_THERE, AS_WRITTEN, Baker
 from partition.rewrite.beginning import common, does
 from partition.rewrite.cutting import joined
 from partition.rewrite.program import Fixed, Program, Put
@@ -47,12 +47,15 @@ class SharedImage:
         those that `FOLDERS` lists. Parents first.
     environment
         ENV that the image sets in the end, as far as it is known; sorted.
+    lacking
+        Folders that containers should start in and that an image which exists already is not known to have.
     """
 
     tree: Tree
     beginning: tuple[Step, ...] = ()
     folders: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    lacking: frozenset[str] = frozenset()
 
 
 def shared_image(
@@ -76,7 +79,7 @@ def shared_image(
         What the tasks' own apt installations leave, all taken together.
     """
     if environment.exists:
-        return SharedImage(tree=_tree(environment.dockerfile, {}))
+        return _existing(environment.dockerfile, _folders(workdirs, ()))
     dockerfile = _installed(environment.dockerfile, apt or AptNeeds())
     variables, workdir, user = state_after(dockerfile)
     baker = Baker(variables, workdir, user)
@@ -111,6 +114,10 @@ def shared_image_of(environment: Environment, programs: Iterable[Program]) -> Sh
 
 def left_of(program: Program, image: SharedImage) -> Program | Refused:
     """Return what is left of `program` for the run time, or why that cannot be done there."""
+    if program.workdir in image.lacking:
+        what = f"starts in {program.workdir}, which the existing image is not known to have"
+        hint = "no container of it could start there before set-up; it cannot be changed: propose without it"
+        return Refused(reasons=(Fault(where=program.where, what=what, hint=hint),))
     count = len(image.beginning)
     same = zip(program.steps, image.beginning, strict=False)
     if len(program.steps) < count or not all(does(step, shared) for step, shared in same):
@@ -159,6 +166,14 @@ def _installed(dockerfile: str, needs: AptNeeds) -> str:
     return changed
 
 
+def _existing(dockerfile: str, folders: tuple[str, ...]) -> SharedImage:
+    """Return an image that is built already, of whose folders only the Dockerfile tells."""
+    _, workdir, _ = state_after(dockerfile)
+    there = {*ALWAYS_THERE, *_upwards(workdir or "/")}
+    lacking = (each for each in folders if each not in there and _placeholder(each) not in dockerfile)
+    return SharedImage(tree=_tree(dockerfile, {}), folders=folders, lacking=frozenset(lacking))
+
+
 def _tree(dockerfile: str, files: Mapping[str, Entry]) -> Tree:
     data = dockerfile.encode()
     entries = {**files, "Dockerfile": Entry(path="Dockerfile", source=data, size=len(data))}
@@ -189,10 +204,10 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def _placeholders(folders: Sequence[str]) -> str:
+    return "RUN " + " \\\n    && ".join(map(_placeholder, folders))
+
+
+def _placeholder(folder: str) -> str:
+    name = shlex.quote(folder)
     make_list = f"mkdir -p {posixpath.dirname(FOLDERS)}"
-    names = [shlex.quote(folder) for folder in folders]
-    lines = [
-        f"{{ [ -e {name} ] || {{ mkdir {name} && {make_list} && echo {name} >> {FOLDERS}; }}; }}"
-        for name in names
-    ]
-    return "RUN " + " \\\n    && ".join(lines)
+    return f"{{ [ -e {name} ] || {{ mkdir {name} && {make_list} && echo {name} >> {FOLDERS}; }}; }}"

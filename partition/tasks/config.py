@@ -12,6 +12,7 @@ import tomllib
 import unicodedata
 from datetime import date, datetime, time
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
@@ -21,6 +22,8 @@ from partition.tasks.model import EnvironmentConfig, StepConfig, TaskConfig, Ver
 from partition.tasks.text import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic_core import ErrorDetails
 
 _MAX_LOCATED = 1 << 14
@@ -221,7 +224,7 @@ def read_config(data: bytes, *, where: str, task: str | None = None) -> TaskConf
     """
     text = decode(data, where=where, task=task).replace("\r\n", "\n").replace("\r", "\n")
     try:
-        document = tomllib.loads(text)
+        document = document_of(data)
         return _Task.model_validate(document).frozen()
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)[:_MAX_FAULTS]
@@ -241,6 +244,20 @@ def read_config(data: bytes, *, where: str, task: str | None = None) -> TaskConf
     except ValueError as error:
         faults = [_syntax_fault(str(error), text, where, task)]
     raise InputError(f"{where} cannot be used", faults=faults)
+
+
+@lru_cache(maxsize=128)
+def document_of(data: bytes) -> Mapping[str, Any]:
+    """Return the TOML document in the bytes of a ``task.toml``, for reading only.
+
+    Those read last are remembered: rewriting a task looks into the old and into the new one several times.
+
+    Raises
+    ------
+    ValueError
+        Not UTF-8, or not TOML.
+    """
+    return tomllib.loads(data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _syntax_fault(message: str, text: str, where: str, task: str | None) -> Fault:
@@ -273,7 +290,7 @@ def _holds(document: Any, path: tuple[str | int, ...]) -> bool:
     return True
 
 
-def _existing(document: dict[str, Any], path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _existing(document: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Return what of `path` the document has, as it is written there."""
     if path == ("schema_version",) and not _holds(document, path):
         path = ("version",)

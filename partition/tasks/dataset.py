@@ -14,14 +14,15 @@ from partition.tasks.columns import open_parquet
 from partition.tasks.directory import Folder, find_files, find_tasks
 from partition.tasks.embedded import TABLES, embedded_table
 from partition.tasks.hub import download_repository, fetch, find_repository, find_repository_tasks
-from partition.tasks.parquet import check_columns, read_rows
+from partition.tasks.parquet import check_columns, other_columns, read_rows
 from partition.tasks.piece import Ready
 from partition.tasks.spec_table import is_spec_table, read_csv, read_jsonl, read_parquet_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from partition.tasks.model import Task
+    from partition.tasks.parquet import OtherColumns
     from partition.tasks.piece import Piece
 
 _TABLES = {".csv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
@@ -53,6 +54,8 @@ class Dataset:
         Number of tasks where it is cheap to know; None elsewhere.
     pieces
         Starts a fresh stream of tasks that are not read yet.
+    other_columns
+        Finds what parquet files hold beside the tasks, a row a piece; None where that is nothing.
     """
 
     source: str
@@ -60,6 +63,7 @@ class Dataset:
     revision: str | None = None
     size: int | None = None
     pieces: Callable[[], Iterator[Piece]] = field(repr=False, compare=False)
+    other_columns: Callable[[], OtherColumns | None] = field(default=lambda: None, repr=False, compare=False)
 
     def tasks(self) -> Iterator[Task | Fault]:
         """Yield tasks and faults in the dataset's order; a task whose id was seen becomes a fault.
@@ -184,6 +188,7 @@ def _open_files(source: str, files: list[Path]) -> Dataset:
         kind=next(iter(kinds)),
         size=None if None in rows else sum(filter(None, rows)),
         pieces=lambda: chain.from_iterable(_read_file(path, str(path)) for path in files),
+        other_columns=lambda: _other_columns((path, str(path)) for path in files),
     )
 
 
@@ -235,4 +240,12 @@ def _open_repository(source: str, endpoint: str | None) -> Dataset:
         pieces=lambda: chain.from_iterable(
             _read_file(fetch(repository, path), f"{source}/{path}") for path in files
         ),
+        other_columns=lambda: _other_columns((fetch(repository, path), f"{source}/{path}") for path in files),
     )
+
+
+def _other_columns(files: Iterable[tuple[Path, str]]) -> OtherColumns | None:
+    listed = list(files)
+    if any(_recognise(path, where)[0] is not SourceKind.PARQUET for path, where in listed):
+        return None
+    return other_columns(listed)

@@ -73,7 +73,7 @@ class Entry:
 
     def read(self) -> bytes:
         """Return all bytes of the file."""
-        return b"".join(self.chunks())
+        return self.source if isinstance(self.source, bytes) else b"".join(self.chunks())
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from partition.tasks.columns import open_parquet
 from partition.tasks.paths import CONTROL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from partition.tasks.model import Task
@@ -113,6 +113,79 @@ def read_rows(path: Path, *, where: str) -> Iterator[Row]:
         if number + 1 != file.metadata.num_rows:
             what = f"has {number + 1} rows where it promises {file.metadata.num_rows}"
             raise InputError(f"{where}: damaged: {what}", hint="download or write the file again")
+
+
+@dataclass(frozen=True, slots=True)
+class OtherColumns:
+    """The columns of parquet files beside a task's own two.
+
+    Parameters
+    ----------
+    files
+        Each with its place in messages, in the dataset's order.
+    schema
+        All columns of all files; one that a file lacks is null there.
+    """
+
+    files: tuple[tuple[Path, str], ...]
+    schema: Any
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the columns of each row as record batches, a few rows at a time.
+
+        Raises
+        ------
+        InputError
+            A file is not readable any more.
+        """
+        for path, where in self.files:
+            with open_parquet(path, where=where) as file:
+                names = [name for name in file.schema_arrow.names if name in self.schema.names]
+                try:
+                    for batch in file.iter_batches(
+                        batch_size=_batch_size(file, where), columns=names, use_threads=False
+                    ):
+                        yield self._completed(batch)
+                except (pa.ArrowException, OSError) as error:
+                    raise InputError(f"{where}: damaged: {error}", hint="write the file again") from error
+
+    def _completed(self, batch: Any) -> Any:
+        arrays = [
+            batch.column(field.name)
+            if field.name in batch.schema.names
+            else pa.nulls(batch.num_rows, field.type)
+            for field in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def other_columns(files: Iterable[tuple[Path, str]]) -> OtherColumns | None:
+    """Return what parquet files of tasks hold beside the tasks; None where that is nothing.
+
+    Raises
+    ------
+    InputError
+        A column stands twice in a file, or is of different types in two.
+    """
+    files = tuple(files)
+    found: dict[str, tuple[Any, str]] = {}
+    for path, where in files:
+        with open_parquet(path, where=where) as file:
+            schema = file.schema_arrow
+        for field in schema:
+            if field.name in {PATH, BINARY}:
+                continue
+            if schema.names.count(field.name) > 1:
+                raise InputError(f"{where}: two columns are named {field.name}", hint="rename one of them")
+            known, first = found.setdefault(field.name, (field.type, where))
+            if known != field.type:
+                raise InputError(
+                    f"column {field.name} is {known} in {first} and {field.type} in {where}",
+                    hint="give it one type, or leave it out",
+                )
+    if not found:
+        return None
+    return OtherColumns(files, pa.schema([(name, kind) for name, (kind, _) in found.items()]))
 
 
 def _batch_size(file: Any, where: str) -> int:

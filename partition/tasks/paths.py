@@ -33,7 +33,7 @@ def unusable(name: str) -> str:
 
 def tidy(name: str) -> str:
     """Return `name` without empty and ``.`` parts."""
-    return "/".join(part for part in name.split("/") if part not in {"", "."})
+    return "/".join([part for part in name.split("/") if part not in {"", "."}])
 
 
 def quoted(name: str) -> str:

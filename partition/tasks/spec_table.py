@@ -100,8 +100,9 @@ def read_jsonl(path: Path, *, where: str) -> Iterator[Task | Fault]:
 
 
 def is_spec_table(file: Any) -> bool:
-    """Return whether an open parquet file looks like a spec table."""
-    return TASK_ID in file.schema_arrow.names or "repo" in file.schema_arrow.names
+    """Return whether an open parquet file looks like a spec table, not like tasks with more columns."""
+    names = file.schema_arrow.names
+    return "task_binary" not in names and (TASK_ID in names or "repo" in names)
 
 
 def read_parquet_table(path: Path, *, where: str) -> Iterator[Task | Fault]:

@@ -94,6 +94,7 @@ V1 = (Kind.CHECKOUT, "v1")
     [
         ("git clone -b v1 --depth=1 https://g.org/o/r d", [(Kind.CLONE, "https://g.org/o/r"), V1]),
         ("git -c http.sslVerify=false clone https://g.org/o/r", [(Kind.CLONE, "https://g.org/o/r")]),
+        ("git --namespace n clone --bundle-uri u https://g.org/o/r", [(Kind.CLONE, "https://g.org/o/r")]),
         ("git -C /d checkout -q -f abc1234", [(Kind.CHECKOUT, "abc1234")]),
         ("git checkout -b work abc1234", [(Kind.CHECKOUT, "abc1234")]),
         ("git switch --detach abc1234", [(Kind.CHECKOUT, "abc1234")]),

@@ -46,7 +46,8 @@ class Row:
     apply
         How solve.sh applies the gold patch: ``copy`` or ``patch``.
     subset
-        Whether the everyday tests run it.
+        Whether it is run in every channel: the `scripts` channel refuses a Dockerfile that removes what it
+        copied, as most of these do with the sdist.
     """
 
     id: str

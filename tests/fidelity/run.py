@@ -44,30 +44,36 @@ def snapshots(tree: Path) -> int:
 
 
 def prepare(rows: list[corpus.Row], work: Path, cache: Path) -> None:
-    """Write the source tree, and the one that this machine's builder understands.
+    """Write the source tree, its subset, and the tree that this machine's builder understands.
 
     podman of Debian bookworm knows no heredocs (buildah has them since 1.33): what they say is built from
     ``Dockerfile.plain`` instead, before folding only.
     """
-    for name, plain in (("source", False), ("before", True)):
+    trees = {
+        "source": (rows, False),
+        "subset": ([row for row in rows if row.subset], False),
+        "before": (rows, True),
+    }
+    for name, (chosen, plain) in trees.items():
         shutil.rmtree(work / name, ignore_errors=True)
-        for row in rows:
+        for row in chosen:
             corpus.build(row, work / name, cache, plain=plain)
 
 
 def fold(work: Path, channel: str) -> tuple[Path, int]:
     """Return the folded tree and its number of environments."""
-    plan, out = work / "plan.json", work / channel
+    source = "source" if channel == "healthcheck" else "subset"
+    plan, out = work / f"{source}.json", work / channel
     if not plan.exists():
-        envfold("propose", work / "source", "--cap", str(ENVIRONMENTS), "--out", plan)
+        envfold("propose", work / source, "--cap", str(ENVIRONMENTS), "--out", plan)
     if not out.exists():
         most = ("--max-environments", str(ENVIRONMENTS))
-        envfold("rewrite", plan, work / "source", out, "--channel", channel, *most)
+        envfold("rewrite", plan, work / source, out, "--channel", channel, *most)
     return out, snapshots(out)
 
 
 def in_channel(rows: list[corpus.Row], channel: str) -> list[str]:
-    """Return the tasks to run: all in the default channel, a subset in the others."""
+    """Return the tasks to run: all in the default channel, the subset in the others."""
     chosen = rows if channel == "healthcheck" else [row for row in rows if row.subset]
     return [row.id for row in chosen]
 
@@ -101,7 +107,7 @@ def arguments() -> argparse.Namespace:
     )
     chosen = parser.add_mutually_exclusive_group(required=True)
     chosen.add_argument("--all", action="store_true", help="the whole corpus")
-    chosen.add_argument("--subset", action="store_true", help="one task for each base image")
+    chosen.add_argument("--subset", action="store_true", help="those that every channel takes")
     chosen.add_argument("--only", nargs="+", metavar="TASK", help="these tasks")
     parser.add_argument("--phases", nargs="+", default=["before", *CHANNELS], choices=["before", *CHANNELS])
     parser.add_argument("--work", type=Path, help="folder to work in and to go on from; default: a new one")

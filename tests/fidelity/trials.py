@@ -104,6 +104,8 @@ def run(
         **os.environ,
         "PATH": f"{tools}:{os.environ['PATH']}",
         "PYTHONPATH": str(TESTS / "rewrite"),
+        # the OCI format has no place for SHELL, and podman's builder would ignore it
+        "BUILDAH_FORMAT": "docker",
     }
     command = [
         tools / "harbor", "run", "-p", root / "tasks", *AGENTS[agent], "-e", "podman", "--yes",

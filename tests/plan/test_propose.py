@@ -69,12 +69,14 @@ class TestPlan:
         assert first.environments == second.environments
         assert first.assignment == second.assignment
 
-    def test_system_packages_are_those_of_its_tasks(self, table: Path) -> None:
+    def test_system_packages_are_those_of_its_tasks_and_what_cloning_takes(self, table: Path) -> None:
         plan = _propose(table, 2)
+        cloning = {"build-essential", "ca-certificates", "git"}
         wanted = {task: set(row["apt"]) for task, row in _rows().items()}  # type: ignore[call-overload]
         for item in plan.environments:
             tasks = [task for task, entry in plan.assignment.items() if entry.environment == item.name]
-            assert set(item.apt) == {package for task in tasks for package in wanted[task]}
+            assert set(item.apt) == cloning | {package for task in tasks for package in wanted[task]}
+            assert all(f" {package} " in item.dockerfile for package in item.apt)
 
     def test_a_document_read_back_is_the_same(self, table: Path, tmp_path: Path) -> None:
         plan = _propose(table, 3)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import stat
 import subprocess
 import uuid
@@ -17,15 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import images
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-BASE = "docker.io/library/debian:bookworm"
-_PACKAGES = "ca-certificates,curl,git"
-_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
-_TLS = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")
 
 _NOISE = re.compile(
     r"/(?:proc|sys|dev|run)(?:/.*)?"
@@ -83,7 +78,7 @@ class Container:
 class Containers:
     """What the tests do with podman; every image and container of a session is removed at its end."""
 
-    base = BASE
+    base = images.DEBIAN
 
     def __init__(self) -> None:
         self.tags: list[str] = []
@@ -192,29 +187,10 @@ def differences(
     }
 
 
-def _make_base(folder: Path) -> None:
-    archive = folder / "bookworm.tar"
-    subprocess.run(
-        ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={_PACKAGES}", "bookworm", archive],
-        check=True,
-    )
-    _podman("import", archive, f"{BASE}-raw")
-    lines = [f"FROM {BASE}-raw", "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-    own = os.environ.get("SSL_CERT_FILE")
-    if own:
-        shutil.copy(own, folder / "bundle.crt")
-        lines += [f"COPY bundle.crt {_BUNDLE}", *(f"ENV {name}={_BUNDLE}" for name in _TLS)]
-    (folder / "Dockerfile").write_text("\n".join(lines) + "\n")
-    _podman("build", "--isolation=chroot", "--format=docker", f"--tag={BASE}", folder)
-    archive.unlink()
-
-
 @pytest.fixture(scope="session")
-def containers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containers]:
+def containers() -> Iterator[Containers]:
     """Build and run containers; the base image is made once and stays for the next session."""
-    lacking = [name for name in ("podman", "mmdebstrap") if shutil.which(name) is None]
-    if os.geteuid() != 0:
-        lacking.append("root")
+    lacking = images.lacking()
     if lacking:
         missing = (
             f"no containers without {' and '.join(lacking)}: apt-get install podman runc mmdebstrap, as root"
@@ -222,9 +198,7 @@ def containers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containers]
         if os.environ.get("CI"):
             pytest.fail(missing)
         pytest.skip(missing)
-    present = subprocess.run(["podman", "image", "exists", BASE], check=False).returncode == 0
-    if not present:
-        _make_base(tmp_path_factory.mktemp("base"))
+    images.make_debian()
     made = Containers()
     yield made
     made.clean()

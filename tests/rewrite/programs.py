@@ -60,9 +60,11 @@ def program(*steps: Any, **other: Any) -> Program:
     return Program(where="t/environment/Dockerfile", base="debian:bookworm", steps=steps, **other)
 
 
-def setup(*steps: Any, folders: tuple[str, ...] = (), **other: Any) -> Setup:
+def setup(
+    *steps: Any, folders: tuple[str, ...] = (), later: tuple[tuple[str, str], ...] = (), **other: Any
+) -> Setup:
     """Return the set-up of these steps, which must not be refused."""
-    made = setup_of(program(*steps, **other), folders)
+    made = setup_of(program(*steps, **other), folders, later=later)
     assert isinstance(made, Setup), str(made)
     return made
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import file, program, setup, sh
 
+from partition.rewrite.carried import VARIABLES
 from partition.rewrite.channel import (
     LARGEST_COMMAND,
     Channel,
@@ -23,7 +24,7 @@ from partition.rewrite.channel import (
     without_channel,
 )
 from partition.rewrite.refusal import Refused
-from partition.rewrite.script_edits import CALL, with_call, with_section, without_call, without_section
+from partition.rewrite.script_edits import CALL, READ, with_call, with_section, without_call, without_section
 from partition.rewrite.task_config import UneditableError, edited
 from partition.tasks.config import read_config
 from partition.tasks.model import Entry, Kind, Task, Tree
@@ -191,16 +192,44 @@ def test_a_verifier_with_an_image_of_its_own_keeps_its_user():
     assert "user" not in config["verifier"]
 
 
-def test_a_value_that_the_host_would_expand_is_refused_unless_the_image_sets_it():
-    env = (("A", "${HOME}"), ("B", "cost: $5"))
-    text = refused(task(), environment=env)
-    assert "ENV A holds `$`" in text
-    assert "ENV B holds `$`" in text
+LATER = (("A", "${HOME}"), ("PATH", "/own/bin:/bin"))
+
+
+def test_what_the_host_would_take_or_expand_comes_from_a_file_and_not_from_task_toml():
+    env = (*LATER, ("B", "plain"))
+    found = delivered(task(), made=setup(RUN, later=LATER), environment=env)
+    assert config_of(found)["environment"]["env"] == {"B": "plain", "BASH_ENV": VARIABLES}
+    assert config_of(delivered(task(), environment=(("B", "plain"),)))["environment"]["env"] == {"B": "plain"}
+
+
+def test_what_the_image_or_the_task_sets_is_not_said_again():
+    env = (*LATER, ("B", "plain"))
     found = deliver(task(), setup(RUN), program(RUN, environment=env), SHARED, "healthcheck", provided=env)
     assert isinstance(found, Delivered)
     assert "env" not in config_of(found)["environment"]
-    own = task("[environment.env]\nA = 'x'\nB = '${B}'\n")
-    assert config_of(delivered(own, environment=env))["environment"]["env"] == {"A": "x", "B": "${B}"}
+    own = task("[environment.env]\nA = 'x'\nPATH = '${PATH}'\n")
+    assert config_of(delivered(own, environment=LATER))["environment"]["env"] == {"A": "x", "PATH": "${PATH}"}
+
+
+def test_variables_of_a_file_are_refused_where_it_cannot_set_them():
+    assert "ENV A.B holds `$`" in refused(task(), environment=(("A.B", "$5"),))
+    own = task("[environment.env]\nBASH_ENV = '/own'\n")
+    found = deliver(own, setup(RUN, later=LATER), program(RUN, environment=LATER), SHARED, "healthcheck")
+    assert isinstance(found, Refused)
+    assert "sets BASH_ENV, and another file there must set A, PATH" in str(found)
+
+
+def test_the_scripts_read_the_file_after_set_up():
+    found = delivered(task(), "scripts", made=setup(RUN, later=LATER), environment=LATER).files.by_path
+    assert found["tests/test.sh"].read() == CALL + READ + b"true"
+    assert f"run `. {VARIABLES}` after it" in found["instruction.md"].read().decode()
+    for path in ("tests/test.sh", "solution/solve.sh", "instruction.md"):
+        assert without_channel(path, found[path].read()) == FILES[path]
+
+
+def test_lines_that_end_as_on_an_old_macintosh_are_refused():
+    """Harbor reads them, TOML does not allow them."""
+    assert "cannot be edited" in refused(task("[environment]\rcpus = 1\r"))
 
 
 def test_a_document_that_cannot_be_added_to_is_not_changed():

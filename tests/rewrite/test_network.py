@@ -39,6 +39,8 @@ STAYS = (
     "git clone /srv/repo /app && git -C /app checkout abc",
     "git init && git add -A && git commit -m 'pip install'",
     "git clone file:///srv/repo",
+    "git clone --separate-git-dir /g /srv/repo /app",
+    "git --namespace n clone --template /t --shallow-since 2020-01-01 /srv/repo",
     "dpkg -i /tmp/x.deb",
     "pip install --no-index --find-links=/wheels numpy",
     "PIP_NO_INDEX=1 pip install -f /wheels numpy",

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from programs import ROOT, file, folder, link, program, read, run_setup, setup, sh, tools_image
 
+from partition.rewrite.carried import VARIABLES
 from partition.rewrite.program import Fixed, Put, Run, State
 from partition.rewrite.refusal import Refused
 from partition.rewrite.setup import setup_of
@@ -177,6 +178,43 @@ def test_a_step_sees_what_was_set_by_then_and_nothing_else(containers, tools):
     with containers.started(tools, env={**env, "TOKEN": "secret"}) as container:
         assert run_setup(container, hidden).returncode == 0
         assert "TOKEN" not in read(container, "/first")
+
+
+ODD = "it's \"$5\"\n'' `x` \\ é\n"
+AFTER = (("BASH_ENV", "/own.sh"), ("HOME", "/home/it's"), ("ODD", ODD), ("PATH", f"/own/bin:{PATH}"))
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_commands_after_it_find_the_variables_that_the_container_could_not_be_given(containers, tools, shell):
+    steps = (
+        sh(1, "env >/first; echo 'sourced=1' >/own.sh"),
+        sh(2, "env >/second", environment=(("PATH", f"/own/bin:{PATH}"),)),
+    )
+    made = setup(*steps, environment=AFTER, later=AFTER)
+    show = ["bash", "-c", 'printf "%s\\0" "$PATH" "$ODD" "${BASH_ENV-}" "${sourced-}"']
+    env = {"BASH_ENV": VARIABLES, "ODD": ""}
+    with containers.started(tools, env=env) as container:
+        before = container.execute(show).stdout.decode().split("\0")
+        assert run_setup(container, made, shell=shell).returncode == 0
+        assert "BASH_ENV" not in read(container, "/first")
+        assert f"PATH=/own/bin:{PATH}" in read(container, "/second").splitlines()
+        wanted = [f"/own/bin:{PATH}", ODD, "/own.sh", "1", ""]
+        login = [*show[:1], "-l", *show[1:]]
+        for command in (show, login):
+            assert container.execute(command).stdout.decode().split("\0") == wanted
+        assert container.execute(["bash", "-c", "bash -c 'echo $PATH'"]).stdout.decode() == f"{wanted[0]}\n"
+        home = container.execute(["bash", "-c", "echo $HOME"], user="4321").stdout.decode()
+        assert home == "/home/it's\n"
+        # what a command is given for itself wins, as it does over an image's ENV
+        given = container.execute(show, env={"PATH": f"/given:{PATH}"}).stdout.decode().split("\0")
+        assert given[:2] == [f"/given:{PATH}", ODD]
+        assert (
+            container.execute(["sh", "-uec", f". {VARIABLES}; echo $PATH"]).stdout.decode()
+            == f"{wanted[0]}\n"
+        )
+        assert run_setup(container, made, shell=shell).returncode == 0
+        assert container.execute(show).stdout.decode().split("\0") == wanted
+    assert before == [PATH, "", VARIABLES, "", ""]
 
 
 def test_a_script_with_its_own_interpreter_runs_as_the_user_and_is_gone_afterwards(containers, tools):

@@ -241,3 +241,25 @@ def test_arguments_are_not_the_containers() -> None:
     assert step.state.environment == (("A", "1"), ("B", "3"))
     assert step.state.arguments == ("A", "B")
     assert found.environment == (("B", "2"),)
+
+
+def test_an_archive_of_zstandard_is_refused_by_name_and_copied_as_it_is() -> None:
+    """BuildKit unpacks it; Python does from 3.14 on only, and the result must not depend on who runs this."""
+    frame = "\x28\xb5\x2f\xfd".encode("latin-1") + bytes(40)
+    entries = task("FROM debian:bookworm\nWORKDIR /x\nADD a.tar.zst /y/\n").files.entries
+    archive = Entry(path="environment/a.tar.zst", source=frame, size=len(frame))
+    added = Task(id="x", where="set/x", files=Tree((entries[0], archive), name="x"))
+    found = program_of(added)
+    assert isinstance(found, Refused)
+    (reason,) = found.reasons
+    assert reason.where == "set/x/environment/Dockerfile:3"
+    assert reason.what.startswith(
+        "ADD a.tar.zst: compressed with Zstandard, which neither Python before 3.14"
+    )
+    assert reason.hint == "compress it with gzip, or unpack it in the context"
+    copied = task("FROM debian:bookworm\nCOPY a.tar.zst /y/\n").files.entries
+    program = program_of(replace(added, files=Tree((copied[0], archive), name="x")))
+    assert isinstance(program, Program)
+    assert [step.entry.read() for step in program.steps if isinstance(step, Put) and step.entry.size] == [
+        frame
+    ]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from dockerfiles import PROGRAMS, dockerfile_of, environment, program, written
@@ -25,6 +26,9 @@ from partition.rewrite.union import (
     shared_image_of,
     with_payloads,
 )
+
+if TYPE_CHECKING:
+    from partition.plan.document import Environment
 
 _HADOLINT = shutil.which("hadolint", path=str(Path(sys.executable).parent)) or shutil.which("hadolint")
 
@@ -213,15 +217,37 @@ def test_containers_can_start_in_every_folder_that_a_task_names() -> None:
     assert "WORKDIR /a/b" in dockerfile_of(alone)
 
 
+def existing(dockerfile: str) -> Environment:
+    return environment(dockerfile=dockerfile).model_copy(update={"exists": True})
+
+
 def test_an_environment_that_exists_stays_as_it_is() -> None:
-    existing = environment(dockerfile="FROM debian:bookworm\n# as it is\n").model_copy(
-        update={"exists": True}
-    )
-    found = written("FROM debian:bookworm\nRUN echo a\nWORKDIR /app\n")
-    image = shared_image_of(existing, [found])
-    assert dockerfile_of(image) == existing.dockerfile
+    plan = existing("FROM debian:bookworm\n# as it is\n")
+    found = written("FROM debian:bookworm\nRUN echo a\n")
+    image = shared_image_of(plan, [found])
+    assert dockerfile_of(image) == plan.dockerfile
     assert (image.beginning, image.folders) == ((), ())
     assert left_of(found, image) == found
+
+
+def test_nobody_starts_in_a_folder_that_an_existing_image_may_lack() -> None:
+    """Set-up itself runs in the folder, and the image can no longer be given a placeholder for it."""
+    found = written("FROM debian:bookworm\nWORKDIR /app/x\n")
+    plain = "FROM debian:bookworm\n"
+    left = left_of(found, shared_image_of(existing(plain), [found]))
+    assert isinstance(left, Refused)
+    assert "starts in /app/x, which the existing image is not known to have" in left.reasons[0].what
+    made_before = dockerfile_of(
+        shared_image_of(environment(dockerfile=plain), [found, written("FROM debian:bookworm\nRUN a\n")])
+    )
+    assert FOLDERS in made_before
+    for dockerfile in (made_before, f"{plain}WORKDIR /app/x/y\n"):
+        image = shared_image_of(existing(dockerfile), [found])
+        # set-up removes those that the image lists
+        assert image.folders == ("/app", "/app/x")
+        assert left_of(found, image) == found
+    home = written("FROM debian:bookworm\nWORKDIR /root\n")
+    assert left_of(home, shared_image_of(existing(plain), [home])) == home
 
 
 def test_a_plan_that_bakes_nothing_more_keeps_its_bytes() -> None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+import local_hub
+from local_hub import TOKEN
 
-TOKEN = "hf_token_of_the_tests"
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+__all__ = ["TOKEN", "Hub", "Repository", "serving"]
 
 
 @dataclass
@@ -51,27 +51,26 @@ class Hub:
     requests: list[tuple[str, str]] = field(default_factory=list)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(local_hub.Handler):
     hub: Hub
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - the base class names it
         self._note()
         parts = self.path.split("?")[0].strip("/").split("/")
         name = "/".join(parts[2:4])
         repository = self.hub.repositories.get(name)
         if parts[:2] != ["api", "datasets"] or repository is None:
-            self._error(404, "RepoNotFound", "Repository not found")
+            self.error(404, "RepoNotFound", "Repository not found")
             return
         siblings = [{"rfilename": path} for path in sorted(repository.files)]
         self._send({"id": name, "sha": repository.sha, "private": repository.private, "siblings": siblings})
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - the base class names it
         self._note()
         body = self._body()
         parts = self.path.split("?")[0].strip("/").split("/")
-        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
-            self._error(401, "", "Invalid credentials in Authorization header")
+        if not self.authorised:
+            self.error(401, "", "Invalid credentials in Authorization header")
         elif parts == ["api", "repos", "create"]:
             self._create(json.loads(body))
         elif parts[-3:] == ["lfs", "objects", "batch"]:
@@ -89,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif parts[4] == "commit":
             self._commit("/".join(parts[2:4]), body)
 
-    def do_PUT(self) -> None:
+    def do_PUT(self) -> None:  # noqa: N802 - the base class names it
         self._note()
         data = self._body()
         oid = self.path.rpartition("/")[2]
@@ -100,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _create(self, asked: dict[str, Any]) -> None:
         name = f"{asked['organization']}/{asked['name']}"
         if name in self.hub.repositories:
-            self._error(409, "", "You already created this dataset repo")
+            self.error(409, "", "You already created this dataset repo")
             return
         private = asked.get("private", asked.get("visibility") == "private")
         self.hub.repositories[name] = Repository(private=private)
@@ -118,10 +117,10 @@ class _Handler(BaseHTTPRequestHandler):
         header, *lines = [json.loads(line) for line in body.splitlines()]
         if self.hub.broken_commits:
             self.hub.broken_commits -= 1
-            self._error(400, "", "Not today")
+            self.error(400, "", "Not today")
             return
         if header["value"].get("parentCommit") not in {None, repository.sha}:
-            self._error(412, "", "A commit has happened since")
+            self.error(412, "", "A commit has happened since")
             return
         for line in lines:
             value = line["value"]
@@ -146,34 +145,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline()
         return b"".join(parts)
 
-    def _error(self, status: int, code: str, message: str) -> None:
-        headers = {"X-Error-Message": message} | ({"X-Error-Code": code} if code else {})
-        self._send({"error": message}, status=status, headers=headers)
-
-    def _send(self, document: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> None:
-        body = json.dumps(document).encode()
-        self.send_response(status)
-        fields = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
-        for key, value in fields.items():
-            self.send_header(key, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
-        """Keep quiet."""
+    def _send(self, document: Any) -> None:
+        self.send(json.dumps(document).encode())
 
 
-@contextmanager
-def serving(hub: Hub) -> Iterator[Hub]:
+def serving(hub: Hub) -> AbstractContextManager[Hub]:
     """Serve `hub` on a free local port; its `address` is set meanwhile."""
-    handler = type("Handler", (_Handler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    hub.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return local_hub.serving(hub, _Handler)

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import local_hub
+from local_hub import TOKEN
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+__all__ = ["COMMIT", "PAGE", "TOKEN", "Hub", "serving"]
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-TOKEN = "hf_token_of_the_tests"
 PAGE = 3
 
 
@@ -47,31 +48,30 @@ class Hub:
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(local_hub.Handler):
     hub: Hub
 
-    def do_HEAD(self) -> None:
+    def do_HEAD(self) -> None:  # noqa: N802 - the base class names it
         self.do_GET()
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - the base class names it
         hub = self.hub
         url = urlsplit(self.path)
         parts = [unquote(part) for part in url.path.strip("/").split("/")]
         hub.requests.append((self.command, unquote(self.path), self.headers.get("Range")))
         api = parts[0] == "api"
         name = "/".join(parts[2:4] if api else parts[1:3])
-        authorised = self.headers.get("Authorization") == f"Bearer {TOKEN}"
+        authorised = self.authorised
         if hub.broken:
-            self._error(hub.broken, "", "Internal error")
+            self.error(hub.broken, "", "Internal error")
         elif "Authorization" in self.headers and not authorised:
-            self._error(401, "", "Invalid credentials in Authorization header")
+            self.error(401, "", "Invalid credentials in Authorization header")
         elif name != hub.name or (hub.private and not authorised):
-            self._error(401, "RepoNotFound", "Repository not found")
+            self.error(401, "RepoNotFound", "Repository not found")
         elif api:
             self._api(parts[4:], parse_qs(url.query))
         elif hub.gated and not authorised:
-            self._error(401, "GatedRepo", "Access to this dataset is restricted")
+            self.error(401, "GatedRepo", "Access to this dataset is restricted")
         else:
             self._resolve(parts[4], "/".join(parts[5:]))
 
@@ -79,13 +79,13 @@ class _Handler(BaseHTTPRequestHandler):
         hub = self.hub
         revision = parts[1] if parts else "main"
         if revision not in hub.revisions:
-            self._error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+            self.error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
         elif not parts or parts[0] == "revision":
             siblings = [{"rfilename": path} for path in sorted(hub.files)]
             info = {"id": hub.name, "sha": COMMIT, "private": hub.private, "tags": [], "siblings": siblings}
-            self._send(json.dumps(info).encode())
+            self.send(json.dumps(info).encode())
         elif hub.gated and self.headers.get("Authorization") is None:
-            self._error(403, "GatedRepo", "Access to this dataset is restricted")
+            self.error(403, "GatedRepo", "Access to this dataset is restricted")
         else:
             start = int(query.get("cursor", ["0"])[0])
             items = self._tree()
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             if start + PAGE < len(items):
                 target = f"{hub.address}{urlsplit(self.path).path}?recursive=true&cursor={start + PAGE}"
                 headers["Link"] = f'<{target}>; rel="next"'
-            self._send(json.dumps(items[start : start + PAGE]).encode(), headers)
+            self.send(json.dumps(items[start : start + PAGE]).encode(), headers)
 
     def _tree(self) -> list[dict[str, object]]:
         folders = {
@@ -113,9 +113,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _resolve(self, revision: str, path: str) -> None:
         data = self.hub.files.get(path)
         if revision not in self.hub.revisions:
-            self._error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+            self.error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
         elif data is None:
-            self._error(404, "EntryNotFound", "Entry not found")
+            self.error(404, "EntryNotFound", "Entry not found")
         else:
             etag = f'"{_etag(data)}"'
             headers = {
@@ -131,50 +131,13 @@ class _Handler(BaseHTTPRequestHandler):
                 end = min(int(last), len(data) - 1) if last else len(data) - 1
                 headers["Content-Range"] = f"bytes {first}-{end}/{len(data)}"
                 data, status = data[int(first) : end + 1], 206
-            self._send(data, headers, status=status, kind="application/octet-stream")
-
-    def _error(self, status: int, code: str, message: str) -> None:
-        headers = {"X-Error-Message": message} | ({"X-Error-Code": code} if code else {})
-        self._send(json.dumps({"error": message}).encode(), headers, status=status)
-
-    def _send(
-        self,
-        body: bytes,
-        headers: dict[str, str] | None = None,
-        *,
-        status: int = 200,
-        kind: str = "application/json",
-    ) -> None:
-        self.send_response(status)
-        for key, value in {
-            "Content-Type": kind,
-            "Content-Length": str(len(body)),
-            **(headers or {}),
-        }.items():
-            self.send_header(key, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
-        """Keep quiet."""
+            self.send(data, headers, status=status, kind="application/octet-stream")
 
 
 def _etag(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-@contextmanager
-def serving(hub: Hub) -> Iterator[Hub]:
+def serving(hub: Hub) -> AbstractContextManager[Hub]:
     """Serve `hub` on a free local port; its `address` is set meanwhile."""
-    handler = type("Handler", (_Handler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    hub.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return local_hub.serving(hub, _Handler)

@@ -10,6 +10,8 @@ from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
 
 import huggingface_hub
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from partition.errors import Fault, InputError
@@ -62,6 +64,17 @@ def test_parquet_files_are_fetched_when_they_are_reached_and_once(tmp_path: Path
         assert read(dataset) == ["1", "2", "3"]
         assert not [path for method, path, _ in hub.requests if method == "GET"]
     assert not [path for path in tmp_path.rglob("*") if path.name in make.FILES]
+
+
+def test_other_columns_of_fetched_files_are_known(tmp_path: Path, make, hubs) -> None:
+    table = pq.read_table(make.write_parquet(tmp_path / "a.parquet", [("1", make.task_tar())]))
+    pq.write_table(table.append_column("repo", pa.array(["o/r"])), tmp_path / "b.parquet")
+    files = {name: (tmp_path / name).read_bytes() for name in ("a.parquet", "b.parquet")}
+    with hubs.serving(hubs.Hub(files)) as hub:
+        others = open_dataset(SOURCE, endpoint=hub.address).other_columns()
+        assert [batch.to_pylist() for batch in others.batches()] == [[{"repo": None}], [{"repo": "o/r"}]]
+    with hubs.serving(hubs.Hub({"a.parquet": files["a.parquet"]})) as hub:
+        assert open_dataset(SOURCE, endpoint=hub.address).other_columns() is None
 
 
 @pytest.mark.parametrize("revision", ["main", "v1", "0123456789abcdef0123456789abcdef01234567"])

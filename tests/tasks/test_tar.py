@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partition.tasks.tar import ArchiveError, Member, members
+from partition.tasks.tar import ArchiveError, Member, byte_sum, members
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,6 +113,22 @@ def test_an_archive_cut_anywhere_before_its_end_mark_is_refused(data: bytes, dra
     cut = draw.draw(st.integers(0, end))
     with pytest.raises(ArchiveError, match=r"is truncated|is not a tar"):
         list(members(data[:cut], limit=LIMIT))
+
+
+def test_gzip_in_several_members_or_of_more_than_is_inflated_at_once_is_read(make) -> None:
+    data = make.tar(make.member("f", bytes(5 << 20)), mode="w")
+    for cut in (0, 1, 700):
+        packed = gzip.compress(data[:cut]) + gzip.compress(data[cut:])
+        assert read(packed) == with_tarfile(data)
+    with pytest.raises(ArchiveError, match="holds more than"):
+        list(members(gzip.compress(data), limit=1 << 20))
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.binary(min_size=512, max_size=512))
+def test_the_sum_of_a_headers_bytes_is_exact(header: bytes) -> None:
+    assert byte_sum(header) == sum(header)
+    assert byte_sum(b"\xff" * 512) == 512 * 255
 
 
 @pytest.mark.skipif(shutil.which("tar") is None, reason="needs the tar command")

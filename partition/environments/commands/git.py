@@ -15,28 +15,17 @@ if TYPE_CHECKING:
 
 PROGRAMS = frozenset({"git", "gh", "hub"})
 
-_GLOBAL = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
-_CLONE = frozenset(
+VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+"""Options before the subcommand that take the next word (git(1))."""
+FETCH_VALUED = frozenset(
     {
-        "-b",
-        "--branch",
-        "--depth",
-        "-o",
-        "--origin",
-        "--reference",
-        "-c",
-        "--config",
-        "-j",
-        "--jobs",
-        "--filter",
-        "--shallow-since",
-        "--separate-git-dir",
-        "-u",
-        "--upload-pack",
-        "--template",
-        "--revision",
+        "-b", "--branch", "--depth", "--deepen", "-o", "--origin", "--reference", "--reference-if-able", "-c",
+        "--config", "-j", "--jobs", "--filter", "--shallow-since", "--shallow-exclude", "--separate-git-dir",
+        "-u", "--upload-pack", "--template", "--revision", "--bundle-uri", "--server-option", "--refmap",
+        "--negotiation-tip",
     }
-)
+)  # fmt: skip
+"""Options of clone, fetch and pull that take the next word (git-clone(1), git-fetch(1))."""
 _CREATING = frozenset({"-b", "-B", "-c", "-C", "--orphan"})
 TOOLS = frozenset(
     {
@@ -70,7 +59,7 @@ def read(call: Call) -> Iterator[Finding]:
                 targets = [word for option, word in arguments(rest, ()) if not option]
                 yield from (call.found(Kind.CHECKOUT, each, detail=folder) for each in targets[:1])
         case "fetch" | "pull":
-            targets = [word for option, word in arguments(rest, _CLONE) if not option]
+            targets = [word for option, word in arguments(rest, FETCH_VALUED) if not option]
             if targets and "://" in targets[0].text:
                 yield call.found(Kind.CLONE, targets[0])
             yield from (
@@ -105,7 +94,7 @@ def _split(words: tuple[Word, ...]) -> tuple[str, str, tuple[Word, ...]]:
     while index < len(words) and words[index].text.startswith("-"):
         if words[index].text == "-C" and index + 1 < len(words):
             folder = words[index + 1].text
-        index += 2 if words[index].text in _GLOBAL else 1
+        index += 2 if words[index].text in VALUED else 1
     if index >= len(words):
         return folder, "", ()
     return folder, words[index].text, words[index + 1 :]
@@ -114,7 +103,7 @@ def _split(words: tuple[Word, ...]) -> tuple[str, str, tuple[Word, ...]]:
 def _clone(call: Call, rest: tuple[Word, ...]) -> Iterator[Finding]:
     targets: list[Word] = []
     branch: Word | None = None
-    for option, word in arguments(rest, _CLONE):
+    for option, word in arguments(rest, FETCH_VALUED):
         if option in {"-b", "--branch", "--revision"}:
             branch = word
         elif not option:

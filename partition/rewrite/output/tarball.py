@@ -7,6 +7,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from partition.tasks.model import Kind
+from partition.tasks.tar import byte_sum
 
 if TYPE_CHECKING:
     from partition.tasks.model import Entry, Tree
@@ -67,7 +68,7 @@ def _header(entry: Entry, size: int) -> bytes:
             bytes(155 + 12),
         )
     )
-    return head[:148] + b"%06o\0 " % sum(head) + head[156:]
+    return head[:148] + b"%06o\0 " % byte_sum(head) + head[156:]
 
 
 def _long_header(entry: Entry, size: int) -> bytes:

@@ -1,0 +1,1 @@
+"""Virtual environments that share an image: specs, locks, sizes, instructions."""
