@@ -110,6 +110,8 @@ def make_interpreters(*versions: str) -> str:
             lines += [
                 f"COPY {version}/ {home}/",
                 f"RUN echo {home}/lib >> /etc/ld.so.conf.d/pythons.conf && ldconfig",
+                # extensions are linked with the library where it was built
+                f"RUN mkdir -p {source.parent} && ln -s {home} {source}",
             ]
         _build(folder, lines, tag)
     return tag

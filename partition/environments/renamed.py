@@ -28,10 +28,30 @@ def gone_packages(distribution: str | None, release: str | None) -> dict[str, st
 
 
 def as_named_on(base: str, packages: Iterable[str]) -> tuple[str, ...]:
-    """Return packages by the names that an image's release has for them, sorted; a new one has no pin."""
+    """Return packages by the names that an image's release has for them, sorted; a new one has no pin.
+
+    A package whose successor is another version of a program (``python2``, ``openjdk-17-jdk``) keeps its own:
+    nothing there does what it did.
+    """
     found = describe_image(base)
     gone = gone_packages(found.distribution, found.release)
-    return tuple(sorted({gone.get(each.partition("=")[0], each) for each in packages}))
+    new = {old: name for old, name in gone.items() if old not in _other_versions()}
+    return tuple(sorted({new.get(each.partition("=")[0], each) for each in packages}))
+
+
+def there_on(base: str, packages: Iterable[str]) -> tuple[str, ...]:
+    """Return packages as `as_named_on` does, without those that the release no longer has."""
+    found = describe_image(base)
+    gone = gone_packages(found.distribution, found.release)
+    return tuple(each for each in as_named_on(base, packages) if each.partition("=")[0] not in gone)
+
+
+@lru_cache(maxsize=1)
+def _other_versions() -> frozenset[str]:
+    """Return the packages that a later version took the place of, but for libraries: those carry a number."""
+    return frozenset(
+        row["old"] for row in _rows() if row["source"] == "same source" and not row["old"].startswith("lib")
+    )
 
 
 def _final(name: str, gone: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from partition.environments.bases import describe_image
 from partition.environments.default_bases import CONDA_KIND, is_official_python, kind_of
-from partition.environments.renamed import as_named_on
+from partition.environments.renamed import there_on
 from partition.environments.snapshot import content_key, snapshot_name
 from partition.tasks.model import Entry, Tree
 
@@ -56,7 +56,7 @@ def render(environment: SharedEnvironment) -> str:
     blocks = [f"FROM {environment.base}"]
     manager = describe_image(environment.base).manager or "apt"
     python = _python(environment)
-    packages = set(as_named_on(environment.base, environment.apt))
+    packages = set(there_on(environment.base, environment.apt))
     baked = environment.baked
     if baked is not None:
         wanted = for_repositories(environment.base) if any(member.repo for member in baked.members) else ()

@@ -20,7 +20,8 @@ Status = Literal["OPTIMAL", "FEASIBLE", "INFEASIBLE", "UNKNOWN"]
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # JSON has no NaN, and pydantic would write null for it
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class PackageList(_Document):
@@ -232,8 +233,7 @@ def digest_of(digests: Iterable[tuple[str, str]]) -> str:
 
 def dump(document: BaseModel) -> bytes:
     """Return the document as UTF-8 JSON; the same document gives the same bytes."""
-    text = json.dumps(document.model_dump(mode="json"), ensure_ascii=False, indent=1, allow_nan=False)
-    return text.encode() + b"\n"
+    return document.model_dump_json(indent=1).encode() + b"\n"
 
 
 def load_plan(path: str | Path) -> Plan:

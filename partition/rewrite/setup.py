@@ -38,7 +38,7 @@ _INTRODUCTION = """\
 #!/bin/sh
 # Set-up of this task's container: what is left of its Dockerfile. Run it once, as root, before anything else.
 """
-_LEVEL = 6
+_LEVEL = 4
 _GZIP_WBITS = 31
 """Of zlib: with the header of RFC 1952, its MTIME zero."""
 _SCRIPTS = "/var/lib/envfold/scripts"

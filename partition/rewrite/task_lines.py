@@ -52,16 +52,17 @@ def as_item(value: Any) -> Any:
     """Return a value for tomlkit; a string in the quotes that need no backslash, where there are such."""
     if not isinstance(value, str):
         return tomlkit.item(value)
-    return tomlkit.string(value, literal=_is_literal(value))
-
-
-def _is_literal(value: str) -> bool:
-    return value.isprintable() and "'" not in value and ('"' in value or "\\" in value)
+    literal = value.isprintable() and "'" not in value and ('"' in value or "\\" in value)
+    return tomlkit.string(value, literal=literal)
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, str) and _is_literal(value):
-        return f"'{value}'"
+    """Return a value as `as_item` writes it."""
+    if isinstance(value, str) and value.isprintable():
+        if '"' not in value and "\\" not in value:
+            return f'"{value}"'
+        if "'" not in value:
+            return f"'{value}'"
     return str(as_item(value).as_string())
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MAX_LOCATED = 1 << 14
 _MAX_FAULTS = 20
+_MAX_REMEMBERED = 1 << 17
 _SIZE_UNITS = {"G": 1024.0, "M": 1.0, "K": 1 / 1024}
 _STEP_CHARACTERS = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 _STEP_DEVICES = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[1-9¹²³])", re.IGNORECASE)
@@ -246,7 +247,6 @@ def read_config(data: bytes, *, where: str, task: str | None = None) -> TaskConf
     raise InputError(f"{where} cannot be used", faults=faults)
 
 
-@lru_cache(maxsize=128)
 def document_of(data: bytes) -> Mapping[str, Any]:
     """Return the TOML document in the bytes of a ``task.toml``, for reading only.
 
@@ -257,6 +257,15 @@ def document_of(data: bytes) -> Mapping[str, Any]:
     ValueError
         Not UTF-8, or not TOML.
     """
+    return _remembered(data) if len(data) <= _MAX_REMEMBERED else _parsed(data)
+
+
+@lru_cache(maxsize=128)
+def _remembered(data: bytes) -> dict[str, Any]:
+    return _parsed(data)
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
     return tomllib.loads(data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
 
 

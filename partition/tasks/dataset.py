@@ -13,7 +13,6 @@ from partition.errors import Fault, InputError
 from partition.tasks.columns import open_parquet
 from partition.tasks.directory import Folder, find_files, find_tasks
 from partition.tasks.embedded import TABLES, embedded_table
-from partition.tasks.hub import download_repository, fetch, find_repository, find_repository_tasks
 from partition.tasks.parquet import check_columns, other_columns, read_rows
 from partition.tasks.piece import Ready
 from partition.tasks.spec_table import is_spec_table, read_csv, read_jsonl, read_parquet_table
@@ -217,6 +216,14 @@ def _read_file(path: Path, where: str) -> Iterator[Piece]:
 
 
 def _open_repository(source: str, endpoint: str | None) -> Dataset:
+    # its library takes as long to import as everything else here
+    from partition.tasks.hub import (  # noqa: PLC0415
+        download_repository,
+        fetch,
+        find_repository,
+        find_repository_tasks,
+    )
+
     repository = find_repository(source, endpoint=endpoint)
     tasks = find_repository_tasks(repository)
     if tasks:

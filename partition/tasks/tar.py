@@ -14,7 +14,10 @@ import lzma
 import tarfile
 import zlib
 from collections import deque
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
+
+from isal import isal_zlib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,10 +101,10 @@ def _decompressed(data: bytes) -> IO[bytes]:
 
 def _inflated(data: bytes) -> bytes | None:
     """Return what one whole gzip member holds; None where it is damaged, large, or not all that there is."""
-    inflater = zlib.decompressobj(_GZIP_WBITS)
+    inflater = isal_zlib.decompressobj(_GZIP_WBITS)
     try:
-        whole = inflater.decompress(data, _AT_ONCE)
-    except zlib.error:
+        whole: bytes = inflater.decompress(data, _AT_ONCE)
+    except isal_zlib.error:  # type: ignore[misc]
         return None
     return whole if inflater.eof and not inflater.unused_data else None
 
@@ -204,6 +207,7 @@ def byte_sum(header: bytes) -> int:
     return (zlib.adler32(header[:256]) & 0xFFFF) + (zlib.adler32(header[256:]) & 0xFFFF) - 2
 
 
+@lru_cache(maxsize=4096)
 def _number(field: bytes) -> int:
     """Read an octal number, or GNU's base-256 for what does not fit."""
     if field[0] & 0x80:

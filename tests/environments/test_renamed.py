@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partition.environments.renamed import as_named_on, gone_packages
+from partition.environments.renamed import as_named_on, gone_packages, there_on
 from partition.environments.render import render
 from partition.environments.shared import SharedEnvironment
 
@@ -54,3 +54,10 @@ def test_packages_are_installed_by_the_names_of_the_base() -> None:
     assert as_named_on("debian:bullseye", wanted) == wanted
     made = render(SharedEnvironment(name="e", origin="own", base="python:3.11-slim-bookworm", apt=wanted))
     assert "        jq \\\n        libssl3 \\\n        netcat-openbsd \\\n" in made
+
+
+def test_another_version_of_a_program_does_not_stand_in_for_it() -> None:
+    wanted = ("jq", "libicu67", "openjdk-11-jdk", "python2")
+    assert as_named_on("debian:bookworm", wanted) == ("jq", "libicu72", "openjdk-11-jdk", "python2")
+    assert there_on("debian:bookworm", wanted) == ("jq", "libicu72")
+    assert there_on("debian:bullseye", wanted) == wanted

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partition.rewrite.task_config import edited
-from partition.rewrite.task_lines import with_lines
+from partition.rewrite.task_lines import as_item, with_lines
 
 CHANGES = {
     ("environment", "memory_mb"): 8192,
@@ -86,6 +86,12 @@ def test_whatever_the_tables_look_like_the_document_says_what_it_said_and_the_ch
             table = table.setdefault(name, {})
         table[path[-1]] = value
     assert tomllib.loads(edited(text.encode(), CHANGES).decode()) == wanted
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.one_of(st.text(), st.text("'\"\\ \tü"), st.integers(-9, 9), st.floats(0, 1e6)))
+def test_values_are_written_as_tomlkit_writes_them(value: str | float) -> None:
+    assert with_lines("", {("a", "b"): value}) == f"[a]\nb = {as_item(value).as_string()}\n"
 
 
 LINES = st.sampled_from(

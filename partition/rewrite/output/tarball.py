@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tarfile
-import zlib
 from typing import TYPE_CHECKING
+
+from isal import isal_zlib
 
 from partition.tasks.model import Kind
 from partition.tasks.tar import byte_sum
@@ -12,8 +13,8 @@ from partition.tasks.tar import byte_sum
 if TYPE_CHECKING:
     from partition.tasks.model import Entry, Tree
 
-LEVEL = 1
-"""Of zlib. Level 6 takes three times as long and saves a sixth."""
+LEVEL = 2
+"""Of igzip: smaller than zlib's level 1, in a fifth of the time; all x86-64 with SSE 4.2 write the same."""
 
 _BLOCK = 512
 _END = bytes(2 * _BLOCK)
@@ -32,7 +33,7 @@ def pack(tree: Tree) -> bytes:
         A file cannot be read any more.
     """
     # wbits 31 writes the header of RFC 1952 with a zero MTIME
-    compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP_WBITS)
+    compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, _GZIP_WBITS)
     parts = []
     for entry in tree.entries:
         data = entry.read() if entry.kind is Kind.FILE else b""
