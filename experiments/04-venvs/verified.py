@@ -38,7 +38,7 @@ from partition.venvs.spec import VenvSpec, exact_spec
 from partition.venvs.wheels import layer_bytes, sizes_of
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parents[1] / "tests"))
+sys.path.append(str(HERE.parents[1] / "tests" / "support"))
 
 import images  # noqa: E402 - found once its folder is on the path
 

@@ -93,15 +93,15 @@ def _shown(entry: Entry) -> str:
 def _config(before: bytes, after: bytes) -> Iterator[str]:
     """Yield what folding must not do to task.toml: only set-up, ENV, WORKDIR, USER and resources may come."""
     old, new = document_of(before), document_of(after)
-    old_environment, new_environment = old.get(_ENVIRONMENT, {}), new.get(_ENVIRONMENT, {})
-    for name, value in old_environment.get("env", {}).items():
-        if new_environment.get("env", {}).get(name) != value:
+    old_environment, new_environment = _table(old, _ENVIRONMENT), _table(new, _ENVIRONMENT)
+    for name, value in _table(old_environment, "env").items():
+        if _table(new_environment, "env").get(name) != value:
             yield f"environment.env.{name} was {value!r} and is no more"
     given = [(_ENVIRONMENT, "workdir"), ("agent", "user"), ("verifier", "user")]
     for table, name in given:
-        value = old.get(table, {}).get(name)
-        if value is not None and new.get(table, {}).get(name) != value:
-            yield f"{table}.{name} was {value!r} and is {new.get(table, {}).get(name)!r}"
+        value, now = _table(old, table).get(name), _table(new, table).get(name)
+        if value is not None and now != value:
+            yield f"{table}.{name} was {value!r} and is {now!r}"
     for name in NAMES:
         value, now = old_environment.get(name), new_environment.get(name)
         if value is not None and (now is None or now < value):
@@ -120,10 +120,16 @@ def _kept(document: Mapping[str, Any]) -> dict[str, Any]:
     }
     for table, names in folded.items():
         for name in names:
-            kept.get(table, {}).pop(name, None)
+            _table(kept, table).pop(name, None)
         if kept.get(table) == {}:
             del kept[table]
     return kept
+
+
+def _table(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of a document; an empty one where there is none, or something else."""
+    value = document.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _fault(where: str, what: str, task: str) -> Fault:

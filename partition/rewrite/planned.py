@@ -61,7 +61,8 @@ def planned_setup(plan: Plan, task: str) -> str:
         Run(line=number, source=f"RUN {text}", state=State(environment=_VARIABLES), argv=_argv(text))
         for number, text in enumerate(parts, start=1)
     )
-    made = setup_of(Program(where=f"set-up of {task}", base=environment.base, steps=steps))
+    program = Program(where=f"set-up of {task}", base=environment.base, steps=steps)
+    made = setup_of(program, origin="step")
     if isinstance(made, Refused):
         raise InputError(f"{task}: its set-up cannot be written", faults=made.reasons)
     return made.script

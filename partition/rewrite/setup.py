@@ -86,6 +86,7 @@ def setup_of(
     remove: Sequence[str] = (),
     keep: Mapping[str, Collection[str]] = MappingProxyType({}),
     later: Sequence[tuple[str, str]] = (),
+    origin: str = "Dockerfile",
 ) -> Setup | Refused:
     """Return the script that does what is left of a program.
 
@@ -105,6 +106,8 @@ def setup_of(
         Names without spaces.
     later
         Variables that only commands after the set-up find set, by `partition.rewrite.carried`.
+    origin
+        What the steps' lines count, as the script's messages say it: a plain word.
 
     Returns
     -------
@@ -138,7 +141,8 @@ def setup_of(
     first = sorted(set(folders), key=lambda path: (-path.count("/"), path))
     body = "\n".join([*lines, last]) + "\n"
     digest = hashlib.sha256(f"{_words(*first)}\n{body}".encode("utf-8", "surrogateescape")).hexdigest()
-    script = f"{_head()}{_words('begin', digest, *first)}\n{body}"
+    said = "" if origin == "Dockerfile" else f"origin={origin}\n"
+    script = f"{_head()}{said}{_words('begin', digest, *first)}\n{body}"
     return Setup(script=script, digest=digest, later=tuple(later))
 
 

@@ -6,7 +6,7 @@ baked=/opt/envfold
 usual=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 own_path=${PATH:-$usual}
 PATH=$usual:$own_path
-place=set-up
+place=set-up origin=Dockerfile
 umask 022
 unset CDPATH TAR_OPTIONS POSIXLY_CORRECT
 cd / || exit 1
@@ -167,7 +167,7 @@ own() {
 # run NUMBER LINE USER FOLDER VARIABLES -- COMMAND: variables as env(1) takes them; `-` is root
 run() {
     [ "$1" -ge "$from" ] || return 0
-    number=$1 place=Dockerfile:$2 user=$3 folder=$4
+    number=$1 place=$origin:$2 user=$3 folder=$4
     shift 4
     note "$number" run "$place"
     [ -d "$folder" ] || stop 1 "there is no folder $folder"
@@ -253,7 +253,7 @@ above() {
 # put NUMBER LINE FILE MODE OWNER NAME FORM: the input is text, base64, or text to be cut to so many bytes
 put() {
     [ "$1" -ge "$from" ] || return 0
-    place=Dockerfile:$2 target=$3
+    place=$origin:$2 target=$3
     # COPY puts a file into a folder that is there
     if [ -d "$target" ]; then
         target=${target%/}/$6
@@ -272,7 +272,7 @@ put() {
 # folder NUMBER LINE FOLDER MODE OWNER: one that is there keeps its mode and owner where the mode is `-`
 folder() {
     [ "$1" -ge "$from" ] || return 0
-    place=Dockerfile:$2
+    place=$origin:$2
     if [ -d "$3" ]; then
         [ "$4" = - ] && return 0
     else
@@ -286,7 +286,7 @@ folder() {
 # link NUMBER LINE PATH TARGET OWNER
 link() {
     [ "$1" -ge "$from" ] || return 0
-    place=Dockerfile:$2
+    place=$origin:$2
     if [ -d "$3" ] && [ ! -L "$3" ]; then
         stop 1 "$3 is a folder, and a link should be there"
     fi
@@ -296,7 +296,7 @@ link() {
 # aside NUMBER LINE FOLDER KEY: a cache mount hides what is there and starts empty
 aside() {
     [ "$1" -ge "$from" ] || return 0
-    place=Dockerfile:$2
+    place=$origin:$2
     [ ! -e "$state/hidden/$4" ] || return 0
     mkdir -p "$state/hidden/$4" && chmod 700 "$state/hidden" || stop 1 "cannot write to $state"
     if [ -d "$3" ]; then
@@ -308,7 +308,7 @@ aside() {
 # back NUMBER LINE FOLDER KEY: what was written to a cache mount does not stay
 back() {
     [ "$1" -ge "$from" ] || return 0
-    place=Dockerfile:$2
+    place=$origin:$2
     [ -e "$state/hidden/$4" ] || return 0
     rm -rf "$3" || stop 1 "cannot remove $3"
     if [ -d "$state/hidden/$4/folder" ]; then

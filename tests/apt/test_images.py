@@ -6,7 +6,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from images import DEBIAN, lacking, make_debian
+from images import DEBIAN, make_debian
 
 from partition.apt.bases import base_with
 from partition.apt.closure import closure, conflicts_of, survey
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.containers,
-    pytest.mark.skipif(bool(lacking()), reason="podman, mmdebstrap or root is missing"),
+    pytest.mark.usefixtures("podman"),
 ]
 
 BUILD = ("--isolation=chroot", "--network=host", "--pull=never", "--format=docker")

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 import corpus  # noqa: E402 - found once its folder is on the path
 import images  # noqa: E402 - likewise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -12,9 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path.append(str(TESTS))
-
-from harbor_venvs import harbor_python  # noqa: E402 - found once its folder is on the path
+harbor_python = runpy.run_path(str(TESTS / "harbor_venvs.py"))["harbor_python"]
 
 AGENTS = {
     "oracle": ("-a", "oracle"),

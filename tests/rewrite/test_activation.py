@@ -1,15 +1,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-from programs import file, program, run_setup, sh
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import images
+import pytest
+from programs import file, program, run_setup, sh
 
 from partition.rewrite.activation import Places, activated, places_in
 from partition.rewrite.carried import VARIABLES, carried

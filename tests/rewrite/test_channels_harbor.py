@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 import random
+import runpy
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,6 @@ from partition.rewrite.setup import Setup, setup_of
 from partition.tasks.model import Entry, Kind, Task, Tree
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests"))
 
 pytestmark = [pytest.mark.harbor, pytest.mark.containers]
 
@@ -41,9 +40,7 @@ SOLVE = '#!/bin/bash\nset -eu\ncd /work\nprintf "%s" "$GREETING" >answer\n'
 @pytest.fixture(scope="module")
 def harbor(containers):
     """Return the command, with podman-compose beside it."""
-    from harbor_venvs import harbor_python  # noqa: PLC0415 - found once its folder is on the path
-
-    python = harbor_python("content")
+    python = runpy.run_path(str(ROOT / "tests" / "harbor_venvs.py"))["harbor_python"]("content")
     lacking = None
     if python is None:
         lacking = "no Harbor: python tests/harbor_venvs.py makes its environment"

@@ -6,7 +6,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from images import lacking, make_python
+from images import make_python
 
 from partition.venvs.artefacts import Package
 from partition.venvs.wheels import layer_bytes, sizes_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.containers,
-    pytest.mark.skipif(bool(lacking()), reason="podman, mmdebstrap or root is missing"),
+    pytest.mark.usefixtures("podman"),
 ]
 
 BUILD = ("--isolation=chroot", "--network=host", "--pull=never", "--format=docker")
