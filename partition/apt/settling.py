@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from partition.apt.names import Request, read_requests
-from partition.environments.renamed import gone_packages
+from partition.environments.renamed import gone_packages, successors
 from partition.errors import Fault
 from partition.shipped import shipped
 
@@ -92,12 +92,15 @@ def _find(request: Request, index: Index) -> tuple[Request | None, str]:
     providers = index.providers(name)
     if len(providers) == 1:
         return Request(providers[0]), f"provides it in {index.release}"
-    new = gone_packages(index.distribution, index.release).get(name)
+    new = successors(index.distribution, index.release).get(name)
     if new and index.versions(new):
         how = _known_by().get((index.distribution, name), "")
         return Request(new), f"data/bases/renamed.csv: {how}".removesuffix(": ")
     if providers:
         return None, f"several packages stand in for it: name one of {', '.join(providers[:8])}"
+    later = gone_packages(index.distribution, index.release).get(name)
+    if later:
+        return None, f"there it is {later}, which is another version"
     for sign, meaning in (("-", "removal"), ("+", "installation")):
         if name.endswith(sign) and index.versions(name[:-1]):
             return None, f"apt would read it as the {meaning} of {name[:-1]}"

@@ -27,6 +27,12 @@ def gone_packages(distribution: str | None, release: str | None) -> dict[str, st
     return {old: _final(new, gone) for old, new in gone.items()}
 
 
+def successors(distribution: str | None, release: str | None) -> dict[str, str]:
+    """Return the packages that a release no longer has and that another does the work of there."""
+    gone = gone_packages(distribution, release)
+    return {old: new for old, new in gone.items() if old not in _other_versions()}
+
+
 def as_named_on(base: str, packages: Iterable[str]) -> tuple[str, ...]:
     """Return packages by the names that an image's release has for them, sorted; a new one has no pin.
 
@@ -34,8 +40,7 @@ def as_named_on(base: str, packages: Iterable[str]) -> tuple[str, ...]:
     nothing there does what it did.
     """
     found = describe_image(base)
-    gone = gone_packages(found.distribution, found.release)
-    new = {old: name for old, name in gone.items() if old not in _other_versions()}
+    new = successors(found.distribution, found.release)
     return tuple(sorted({new.get(each.partition("=")[0], each) for each in packages}))
 
 
