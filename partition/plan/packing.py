@@ -92,11 +92,9 @@ def packing(
         own = SKELETON.once + SKELETON.each
         needed = [item(f"python {venv.python}", interpreters[venv.python])]
         for package, sized in sorted(venv.packages.items()):
-            own += sized.size.each
+            own += sized.own
             if sized.key:
-                needed.append(item(f"{package} {sized.key}", sized.size.once))
-            else:
-                own += sized.size.once
+                needed.append(item(f"{package} {sized.key}", sized.shared))
         needed.append(item(f"venv {name}", own))
         needs.append(tuple(sorted(needed)))
     count = len(names)

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partition.rewrite.base_variables import DEFAULT_PATH
 from partition.rewrite.program import Program, Put, State
-from partition.rewrite.setup import DEFAULT_PATH
 from partition.tasks.model import Entry, Kind
 
 if TYPE_CHECKING:

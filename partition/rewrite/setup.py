@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from partition.errors import Fault
+from partition.rewrite.base_variables import DEFAULT_PATH
 from partition.rewrite.carried import READ_FIRST
 from partition.rewrite.program import Fixed, Put, Run
 from partition.rewrite.refusal import Refused
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from partition.rewrite.program import Program, State, Step
-
-DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""PATH of a build whose base image sets none (BuildKit, ``util/system/path.go``)."""
 
 _INTRODUCTION = """\
 #!/bin/sh

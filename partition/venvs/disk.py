@@ -69,16 +69,6 @@ class Size:
         """Bytes of an image layer that every environment adds: headers, links included, and its own files."""
         return RECORD * (self.files + self.folders + self.own_files) + self.own_records
 
-    @property
-    def once_on_disk(self) -> int:
-        """Bytes on a file system that all environments share."""
-        return self.blocks
-
-    @property
-    def each_on_disk(self) -> int:
-        """Bytes on a file system that every environment adds."""
-        return BLOCK * self.folders + self.own_blocks
-
 
 _NAMES = tuple(Size.__dataclass_fields__)
 

@@ -48,6 +48,16 @@ class Sized:
         """Whether it was measured."""
         return self.error == 0.0
 
+    @property
+    def shared(self) -> int:
+        """Bytes of an image layer that all its environments share."""
+        return self.size.once if self.key else 0
+
+    @property
+    def own(self) -> int:
+        """Bytes of an image layer that each environment adds."""
+        return self.size.each + self.size.once - self.shared
+
 
 def sizes_of(
     packages: Iterable[Package],
@@ -173,21 +183,8 @@ def layer_bytes(venvs: Iterable[Mapping[Package, Sized]], *, skeleton: Size | No
     for venv in venvs:
         total += frame.once + frame.each
         for sized in venv.values():
-            total += sized.size.each + (0 if sized.key else sized.size.once)
-            once[sized.key] = sized.size.once if sized.key else 0
-    return total + sum(once.values())
-
-
-def disk_bytes(venvs: Iterable[Mapping[Package, Sized]], *, skeleton: Size | None = None) -> int:
-    """Return what virtual environments take on a file system, as `layer_bytes` does for a layer."""
-    frame = SKELETON if skeleton is None else skeleton
-    once: dict[str, int] = {}
-    total = 0
-    for venv in venvs:
-        total += frame.once_on_disk + frame.each_on_disk
-        for sized in venv.values():
-            total += sized.size.each_on_disk + (0 if sized.key else sized.size.once_on_disk)
-            once[sized.key] = sized.size.once_on_disk if sized.key else 0
+            total += sized.own
+            once[sized.key] = sized.shared
     return total + sum(once.values())
 
 
